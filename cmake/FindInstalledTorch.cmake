@@ -1,0 +1,44 @@
+# Finds the torch installed in the Python that builds; explained in docs/start/architecture.md.
+#
+# Gives the targets Torch::cpu and Torch::python, and OPENREG_TORCH_VERSION. find_package(Torch)
+# does the same job; this file is shorter, asks the interpreter only once, and refuses a
+# pybind11 that does not share its internals with torch.
+find_package(Python REQUIRED COMPONENTS Interpreter Development.Module)
+
+set(_query "import os, torch; d = os.path.dirname(torch.__file__)")
+string(APPEND _query "; print(torch.__version__, d, int(torch._C._GLIBCXX_USE_CXX11_ABI), sep=';')")
+execute_process(
+  COMMAND ${CMAKE_COMMAND} -E env TORCH_DEVICE_BACKEND_AUTOLOAD=0
+          ${Python_EXECUTABLE} -c "${_query}"
+  OUTPUT_VARIABLE _answer OUTPUT_STRIP_TRAILING_WHITESPACE
+  ERROR_VARIABLE _error RESULT_VARIABLE _result)
+if(NOT _result EQUAL 0)
+  message(FATAL_ERROR "${Python_EXECUTABLE} cannot import torch: install the version named in "
+                      "requirements/torch.txt and build with --no-build-isolation.\n${_error}")
+endif()
+list(GET _answer 0 OPENREG_TORCH_VERSION)
+list(GET _answer 1 _torch_dir)
+list(GET _answer 2 _cxx11_abi)
+
+file(STRINGS "${_torch_dir}/include/pybind11/detail/common.h" _pybind
+     REGEX "^#define PYBIND11_VERSION_M(AJOR|INOR) ")
+if(NOT _pybind MATCHES "MAJOR 3.*MINOR 0")
+  message(FATAL_ERROR "torch ${OPENREG_TORCH_VERSION} carries another pybind11 than 3.0: "
+                      "this backend is written for the one of torch 2.13.")
+endif()
+
+foreach(_name IN ITEMS c10 torch_cpu torch_python)
+  add_library(Torch::${_name} SHARED IMPORTED)
+  set_target_properties(
+    Torch::${_name}
+    PROPERTIES IMPORTED_LOCATION "${_torch_dir}/lib/lib${_name}.so"
+               INTERFACE_COMPILE_DEFINITIONS "_GLIBCXX_USE_CXX11_ABI=${_cxx11_abi}"
+               INTERFACE_SYSTEM_INCLUDE_DIRECTORIES
+               "${_torch_dir}/include;${_torch_dir}/include/torch/csrc/api/include")
+endforeach()
+add_library(Torch::cpu INTERFACE IMPORTED)
+target_link_libraries(Torch::cpu INTERFACE Torch::torch_cpu Torch::c10)
+add_library(Torch::python INTERFACE IMPORTED)
+target_link_libraries(Torch::python INTERFACE Torch::torch_python Torch::cpu Python::Module)
+
+message(STATUS "torch ${OPENREG_TORCH_VERSION} in ${_torch_dir}")

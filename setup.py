@@ -1,0 +1,57 @@
+# Builds torch_openreg with CMake and declares its entry point; explained in docs/frontend/autoload.md.
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+ROOT = Path(__file__).resolve().parent
+PACKAGE = ROOT / "openreg" / "torch_openreg"
+
+
+class CMakeBuild(build_ext):
+    """Runs CMake once and puts the four shared objects into the package."""
+
+    def build_extension(self, ext: Extension) -> None:
+        package = Path(self.get_ext_fullpath(ext.name)).resolve().parent
+        build = ROOT / "build" / f"cmake-{sys.implementation.cache_tag}"
+        for tool in ("cmake", "ninja"):
+            if shutil.which(tool) is None:
+                raise SystemExit(f"torch_openreg: {tool} is not on PATH; install it first")
+        # An older torch_openreg may be installed here: importing torch must not load it.
+        env = os.environ | {"TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
+        configure = ["cmake", "-S", ROOT, "-B", build, "-G", "Ninja"]
+        configure += [f"-DPython_EXECUTABLE={sys.executable}"]
+        configure += [f"-DCMAKE_INSTALL_PREFIX={package}", "-DCMAKE_BUILD_TYPE=Release"]
+        jobs = os.environ.get("MAX_JOBS") or str(os.cpu_count())
+        try:
+            subprocess.run(configure, check=True, env=env)
+            build_command = ["cmake", "--build", build, "--parallel", jobs]
+            subprocess.run(build_command, check=True, env=env)
+            subprocess.run(["cmake", "--install", build], check=True, env=env)
+        except subprocess.CalledProcessError as error:
+            raise SystemExit(f"torch_openreg: {error.cmd[0]} failed, see above") from None
+
+    def get_outputs(self) -> list[str]:
+        package = Path(self.get_ext_fullpath("torch_openreg._C")).resolve().parent
+        return super().get_outputs() + [str(path) for path in package.glob("lib/*.so")]
+
+
+# LITERALINCLUDE START: SETUP
+setup(
+    packages=["torch_openreg", "torch_openreg.openreg"],
+    package_dir={"torch_openreg": str(PACKAGE.relative_to(ROOT))},
+    package_data={"torch_openreg": ["lib/*.so", "py.typed", "*.pyi"]},
+    ext_modules=[Extension("torch_openreg._C", sources=[])],
+    cmdclass={"build_ext": CMakeBuild},
+    zip_safe=False,
+    entry_points={
+        "torch.backends": [
+            "torch_openreg = torch_openreg:_autoload",
+        ],
+    },
+)
+# LITERALINCLUDE END: SETUP
