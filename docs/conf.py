@@ -1,0 +1,102 @@
+# Settings of the guide's Sphinx site; its front page is docs/index.md.
+"""Build with ``sphinx-build -W -n -E --keep-going -b html docs build/site``.
+
+Nothing here may make a page ask another machine for anything: the site must read and
+search from ``file://``.
+"""
+
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+
+DOCS = Path(__file__).parent
+sys.path.insert(0, str(DOCS / "_ext"))
+
+from site_facts import read_facts  # noqa: E402  (found through the line above)
+
+facts = read_facts(DOCS.parent)
+
+# -- The project -----------------------------------------------------------------------
+
+project = "OpenReg"
+author = "The OpenReg authors"
+copyright = author
+version = release = facts.version
+
+# -- What is read ----------------------------------------------------------------------
+
+extensions = [
+    "myst_parser",
+    "sphinx_design",
+    "sphinx_copybutton",
+    "snippet_contract",
+    "site_callouts",
+    "site_captions",
+    "site_diagram",
+    "site_llms",
+    "site_sitemap",
+]
+exclude_patterns = ["_ext", "_static", "_templates", "_tests"]
+templates_path = ["_templates"]
+
+highlight_language = "none"  # a block says its language or gets no colours
+myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence", "deflist"]
+myst_enable_extensions += ["substitution"]
+myst_substitutions = {
+    "torch_version": facts.torch_version,
+    "version": facts.version,
+}
+myst_heading_anchors = 3
+
+# A code block is copied without its prompts, its output and its callout numbers.
+copybutton_prompt_text = r">>> |\.\.\.(?: |$)|\$ "
+copybutton_prompt_is_regexp = True
+copybutton_line_continuation_character = "\\"
+copybutton_exclude = ".linenos, .callout"
+
+# -- Addresses -------------------------------------------------------------------------
+
+html_baseurl = facts.site_url
+site_repository = facts.repository
+site_llms_summary = (
+    "A guide to integrating an accelerator into PyTorch through the PrivateUse1 "
+    "dispatch key. Its code is cut from a backend that runs on a simulated device."
+)
+
+# -- How it looks ----------------------------------------------------------------------
+
+html_theme = "pydata_sphinx_theme"
+html_title = "OpenReg"
+html_favicon = "_static/favicon.svg"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_js_files = [("site.js", {"defer": "defer"})]
+html_copy_source = False  # readers get the Markdown that site_llms writes
+html_show_sphinx = False
+html_additional_pages = {"404": "404.html"}
+html_use_index = False  # an empty index helps nobody; search finds the symbols
+html_sidebars = {"**": ["site-nav"]}
+html_context = {
+    "default_mode": "auto",
+    "site_torch_version": facts.torch_version,
+    "edit_page_url_template": "{{ site_repository }}/edit/main/docs/{{ file_name }}",
+    "edit_page_provider_name": "GitHub" if "//github.com/" in facts.repository else "",
+    "site_repository": facts.repository,
+    "site_root_path": urlsplit(facts.site_url).path or "/",  # for 404.html
+}
+html_theme_options = {
+    "logo": {"text": "OpenReg"},
+    "navbar_start": ["navbar-logo", "site-version"],
+    "navbar_center": [],
+    "navbar_end": ["theme-switcher", "site-source"],
+    "navbar_persistent": ["search-button-field"],
+    "search_bar_text": "Search the guide",
+    "secondary_sidebar_items": ["page-toc", "edit-this-page", "page-markdown"],
+    "use_edit_page_button": True,
+    "footer_start": ["copyright"],
+    "footer_end": ["site-version"],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+}
