@@ -93,7 +93,7 @@ def browser(session: nox.Session) -> None:
     if not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
         session.error(
             "Chromium is not on PATH. Install it "
-            "(Debian, Ubuntu: apt-get install chromium), then run this session again."
+            "(Debian, Ubuntu: apt-get install chromium)"
         )
     if not is_current(SITE / ".key", fingerprint(SITE_SOURCES)):
         build_site(session)
@@ -205,7 +205,7 @@ def test_driver(session: nox.Session, tools: Path) -> None:
             if "GTest" in output and "Configuring incomplete" in output:
                 session.warn(
                     "GOOGLETEST IS MISSING: THE DRIVER'S C++ TESTS DID NOT RUN. "
-                    "Install it (Debian, Ubuntu: apt-get install libgtest-dev)."
+                    "Install it (Debian, Ubuntu: apt-get install libgtest-dev)"
                 )
                 return
             run(session, tools, "cmake", "--build", directory)
@@ -218,7 +218,7 @@ def test_driver(session: nox.Session, tools: Path) -> None:
 def check_machine(session: nox.Session) -> None:
     """Refuses a machine that cannot build the backend, with one line that says why."""
     if not sys.platform.startswith("linux"):
-        session.error(f"OpenReg needs Linux; this is {sys.platform}.")
+        session.error(f"OpenReg needs Linux; this is {sys.platform}")
     if sys.version_info < OLDEST_PYTHON:
         found = ".".join(map(str, sys.version_info[:3]))
         session.error(
@@ -229,27 +229,27 @@ def check_machine(session: nox.Session) -> None:
     if not headers.exists():
         session.error(
             f"Python's headers are missing ({headers}). "
-            "Install them (Debian, Ubuntu: apt-get install python3-dev)."
+            "Install them (Debian, Ubuntu: apt-get install python3-dev)"
         )
     chosen = shlex.split(os.environ.get("CXX", ""))[:1]
     if not any(map(shutil.which, chosen or ("c++", "g++", "clang++"))):
         wanted = f"CXX={chosen[0]}" if chosen else "c++, g++ or clang++"
         session.error(
             f"There is no {wanted} on PATH to compile C++ with. "
-            "Install a compiler (Debian, Ubuntu: apt-get install g++)."
+            "Install a compiler (Debian, Ubuntu: apt-get install g++)"
         )
     check_cmake(session)
 
 
 def check_cmake(session: nox.Session) -> None:
     wanted = ".".join(map(str, OLDEST_CMAKE))
-    advice = f"Install CMake {wanted} or newer (Debian, Ubuntu: apt-get install cmake)."
+    advice = f"Install CMake {wanted} or newer (Debian, Ubuntu: apt-get install cmake)"
     if shutil.which("cmake") is None:
         session.error(f"cmake is not on PATH. {advice}")
     answer = subprocess.run(["cmake", "--version"], capture_output=True, text=True)
     version = re.search(r"version (\d+)\.(\d+)", answer.stdout)
     if version is None:
-        session.error(f"cmake --version fails. {advice}")
+        session.error(f"cmake is broken: cmake --version fails. {advice}")
     if tuple(map(int, version.groups())) < OLDEST_CMAKE:
         session.error(f"cmake is too old: {'.'.join(version.groups())}. {advice}")
 
@@ -289,7 +289,7 @@ def borrow(borrower: Path, lender: Path) -> None:
 
 def write_lock(name: str, packages: list[dict[str, dict[str, str]]]) -> None:
     found = [package["metadata"] for package in packages]
-    pins = {package["name"].lower(): package["version"] for package in found}
+    pins = {re.sub(r"[-_.]+", "-", it["name"]).lower(): it["version"] for it in found}
     lines = [f"# What the `{name}` environment holds; written by: nox -s lock"]
     if pins.pop("torch", None):
         # torch itself pins the packages of its CUDA build, which not every build needs.

@@ -1,0 +1,292 @@
+"""Tests of noxfile.py: what it refuses, in which words, and when it works again."""
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SESSIONS = ["bench", "browser", "build", "docs", "doctest", "lint", "lock", "tests"]
+NEEDS_COMPILER = ["bench", "build", "docs", "doctest", "tests"]
+
+
+@pytest.fixture(scope="session")
+def noxfile():
+    spec = importlib.util.spec_from_file_location(
+        "noxfile_under_test", ROOT / "noxfile.py"
+    )
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class Refused(Exception):
+    pass
+
+
+class RecordingSession:
+    """Stands in for nox.Session: keeps what is run and said, and raises on error()."""
+
+    def __init__(self, output=""):
+        self.posargs, self.name = [], "recording"
+        self.commands, self.said, self.output = [], [], output
+        self.log = self.warn = self.said.append
+
+    def run(self, *command, **options):
+        self.commands.append(command)
+        return self.output
+
+    def error(self, message):
+        raise Refused(message)
+
+
+def nox(*arguments, path=None, **environment):
+    """Runs nox on this repository, with nothing but `path` to find programs in."""
+    env = {"PATH": os.environ["PATH"] if path is None else str(path), **environment}
+    command = [sys.executable, "-m", "nox", "--no-color", *arguments]
+    return subprocess.run(
+        command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=60
+    )
+
+
+def refusal(result):
+    """The one line with which a session ended; there must be nothing else to read."""
+    assert result.returncode == 1, result
+    assert "Traceback" not in result.stderr
+    lines = re.findall(
+        r"^nox > Session \w+ aborted: (.*)$", result.stderr, re.MULTILINE
+    )
+    assert len(lines) == 1, result.stderr
+    return lines[0]
+
+
+def program(directory, name, output="", status=0):
+    path = directory / name
+    path.write_text(f"#!/bin/sh\necho '{output}'\nexit {status}\n")
+    path.chmod(0o755)
+
+
+def test_every_session_says_what_it_does():
+    listed = dict(re.findall(r"^[*-] (\w+) -> (.*)$", nox("-l").stdout, re.MULTILINE))
+    assert sorted(listed) == SESSIONS
+    for description in listed.values():
+        assert 30 < len(description) < 90, description
+
+
+def test_the_noxfile_runs_by_itself():
+    command = [sys.executable, str(ROOT / "noxfile.py"), "--list"]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    assert "* docs -> Build the backend" in result.stdout
+
+
+def test_unknown_session():
+    result = nox("-s", "dosc")
+    assert result.returncode != 0
+    assert "Sessions not found: dosc" in result.stderr
+
+
+@pytest.mark.parametrize("session", NEEDS_COMPILER)
+def test_no_compiler(session, tmp_path):
+    assert refusal(nox("-s", session, path=tmp_path)) == (
+        "There is no c++, g++ or clang++ on PATH to compile C++ with. "
+        "Install a compiler (Debian, Ubuntu: apt-get install g++)."
+    )
+
+
+def test_chosen_compiler_does_not_exist(tmp_path):
+    program(tmp_path, "c++")
+    line = refusal(nox("-s", "build", path=tmp_path, CXX="no-such-c++ -m64"))
+    assert line.startswith("There is no CXX=no-such-c++ on PATH")
+
+
+def test_no_cmake(tmp_path):
+    program(tmp_path, "clang++")
+    assert refusal(nox("-s", "docs", path=tmp_path)) == (
+        "cmake is not on PATH. "
+        "Install CMake 3.25 or newer (Debian, Ubuntu: apt-get install cmake)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("output", "status", "expected"),
+    [
+        ("cmake version 3.24.9", 0, "cmake is too old: 3.24."),
+        ("cmake version 2.30.0", 0, "cmake is too old: 2.30."),
+        ("", 127, "cmake is broken: cmake --version fails."),
+    ],
+)
+def test_useless_cmake(tmp_path, output, status, expected):
+    program(tmp_path, "g++")
+    program(tmp_path, "cmake", output, status)
+    line = refusal(nox("-s", "tests", path=f"{tmp_path}:/bin"))
+    assert line.startswith(f"{expected} Install CMake 3.25 or newer")
+
+
+def test_no_browser(tmp_path):
+    line = refusal(nox("-s", "browser", path=tmp_path))
+    assert line.startswith("Chromium is not on PATH. Install it (Debian, Ubuntu: ")
+
+
+@pytest.mark.parametrize("session", ["build", "docs", "doctest"])
+def test_arguments_that_would_be_ignored(session):
+    line = refusal(nox("-s", session, "--", "--fast"))
+    assert line == f"{session} takes no arguments, not ['--fast']."
+
+
+def test_unknown_argument_of_lint():
+    line = refusal(nox("-s", "lint", "--", "--fixx"))
+    assert line == "lint takes no argument but --fix, not ['--fixx']."
+
+
+def test_unknown_lock(noxfile, monkeypatch):
+    monkeypatch.setattr(noxfile, "new_environment", lambda session, name: Path("bin"))
+    session = RecordingSession()
+    session.posargs = ["tets"]
+    with pytest.raises(Refused, match=r"there is no requirements/tets.in to lock"):
+        noxfile.lock(session)
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value", "expected"),
+    [
+        ("platform", "darwin", "OpenReg needs Linux; this is darwin"),
+        ("version_info", (3, 10, 4), r"Python 3.11 or newer; nox runs on 3\.10\.4"),
+    ],
+)
+def test_unsupported_machine(noxfile, monkeypatch, attribute, value, expected):
+    monkeypatch.setattr(noxfile.sys, attribute, value)
+    with pytest.raises(Refused, match=expected):
+        noxfile.check_machine(RecordingSession())
+
+
+def test_no_python_headers(noxfile, monkeypatch, tmp_path):
+    monkeypatch.setattr(noxfile.sysconfig, "get_path", lambda name: str(tmp_path))
+    with pytest.raises(Refused, match=r"headers are missing .*python3-dev"):
+        noxfile.check_machine(RecordingSession())
+
+
+def test_this_machine_is_accepted(noxfile):
+    noxfile.check_machine(RecordingSession())
+
+
+def test_no_googletest_is_said_loudly(noxfile):
+    output = "Could NOT find GTest\n-- Configuring incomplete, errors occurred!"
+    session = RecordingSession(output)
+    noxfile.test_driver(session, Path("bin"))
+    assert any("GOOGLETEST IS MISSING" in line for line in session.said)
+    assert len(session.commands) == 1, "nothing may be built or run without it"
+
+
+def test_driver_tests_run_plain_and_under_both_sanitizers(noxfile):
+    session = RecordingSession("-- Generating done")
+    noxfile.test_driver(session, Path("bin"))
+    ran = [Path(command[0]).name for command in session.commands]
+    assert ran == ["cmake", "cmake", "ctest"] * 3
+    sanitizers = [command[-1] for command in session.commands[::3]]
+    assert sanitizers == [
+        f"-DOPENREG_SANITIZE={it}" for it in ("", "address", "thread")
+    ]
+
+
+def write(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def test_fingerprint_follows_the_sources_only(noxfile, monkeypatch, tmp_path):
+    monkeypatch.setattr(noxfile, "ROOT", tmp_path)
+    write(tmp_path / "src" / "a.cpp", "int a;")
+    first = noxfile.fingerprint(["src"])
+    write(tmp_path / "src" / "tests" / "t.cpp", "int t;")
+    write(tmp_path / "src" / "lib.so", "built")
+    assert noxfile.fingerprint(["src"]) == first
+    write(tmp_path / "src" / "a.cpp", "int b;")
+    changed = noxfile.fingerprint(["src"])
+    (tmp_path / "src" / "a.cpp").rename(tmp_path / "src" / "b.cpp")
+    renamed = noxfile.fingerprint(["src"])
+    monkeypatch.setenv("CXX", "clang++")
+    assert len({first, changed, renamed, noxfile.fingerprint(["src"])}) == 4
+
+
+def test_fingerprinted_paths_exist(noxfile):
+    assert [name for name in noxfile.SITE_SOURCES if not (ROOT / name).exists()] == []
+
+
+def test_environment_is_made_once_and_again_when_its_lock_changes(
+    noxfile, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(noxfile, "ROOT", tmp_path)
+    monkeypatch.setattr(noxfile, "LOCKS", tmp_path)
+    write(tmp_path / "lint.txt", "ruff==1\n")
+    write(tmp_path / "torch.txt", "torch==2\n")
+    (tmp_path / ".nox" / "lint").mkdir(parents=True)
+    counts = []
+    for text in ("ruff==1\n", "ruff==1\n", "ruff==2\n"):
+        write(tmp_path / "lint.txt", text)
+        session = RecordingSession()
+        assert (
+            noxfile.environment(session, "lint") == tmp_path / ".nox" / "lint" / "bin"
+        )
+        counts.append(len(session.commands))
+    assert counts == [2, 0, 2]  # virtualenv and pip; nothing; both again
+
+
+def test_an_environment_borrows_what_it_lacks(noxfile, tmp_path):
+    packages = Path("lib", f"python3.{sys.version_info.minor}", "site-packages")
+    for name in ("borrower", "lender"):
+        venv.create(tmp_path / name, with_pip=False, symlinks=True)
+        write(tmp_path / name / packages / "shared.py", f"owner = '{name}'")
+    write(tmp_path / "lender" / packages / "lent.py", "owner = 'lender'")
+    noxfile.borrow(tmp_path / "borrower", tmp_path / "lender")
+    python = tmp_path / "borrower" / "bin" / "python"
+    code = "import lent, shared; print(lent.owner, shared.owner)"
+    printed = subprocess.run([python, "-c", code], capture_output=True, text=True)
+    assert printed.stdout == "lender borrower\n", printed.stderr
+
+
+def test_lock_leaves_torch_to_its_own_file(noxfile, monkeypatch, tmp_path):
+    monkeypatch.setattr(noxfile, "LOCKS", tmp_path)
+    found = {
+        "torch": "9.9+cpu",
+        "Zebra": "1.0",
+        "nvidia-cublas": "13",
+        "attrs": "26.1.0",
+    }
+    report = [{"metadata": {"name": k, "version": v}} for k, v in found.items()]
+    noxfile.write_lock("tests", report)
+    lines = (tmp_path / "tests.txt").read_text().splitlines()
+    assert lines[1:] == ["-r torch.txt", "attrs==26.1.0", "zebra==1.0"]
+
+
+def requirements(path):
+    lines = path.read_text().splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+@pytest.mark.parametrize("name", ["browser", "docs", "lint", "tests"])
+def test_lock_file_pins_everything_asked_for(name):
+    locked = requirements(ROOT / "requirements" / f"{name}.txt")
+    for line in locked:
+        assert line == "-r torch.txt" or re.fullmatch(r"[\w.-]+==[\w.]+", line), line
+    pinned = {line.partition("==")[0] for line in locked}
+    for line in requirements(ROOT / "requirements" / f"{name}.in"):
+        asked = re.match(r"-r torch.txt|[\w.-]+", line).group()
+        assert asked in pinned, f"{line} is not locked; run: nox -s lock -- {name}"
+        if "==" in line:
+            assert line in locked, f"{line} is locked differently"
+
+
+def test_torch_is_pinned_in_one_place():
+    named = ["pyproject.toml", "setup.py", "noxfile.py", "CMakeLists.txt"]
+    paths = [ROOT / name for name in named]
+    paths += sorted((ROOT / "requirements").iterdir()) + sorted(
+        (ROOT / ".ci").iterdir()
+    )
+    pinned = [path.name for path in paths if "torch==" in path.read_text()]
+    assert pinned == ["torch.txt"]
