@@ -1,0 +1,253 @@
+"""Runs every `{doctest}` and `{transcript}` of the guide and compares what they print.
+
+Explained in CONTRIBUTING.md, "Writing a chapter".
+
+    python docs/_ext/run_pages.py                        all pages below docs/
+    python docs/_ext/run_pages.py docs/start/ladder.md   only this one
+    python docs/_ext/run_pages.py --json out.json        also counts for programs
+
+Each page runs in one process of its own, in an empty folder of its own; two pages at a
+time. The exit status is 0 only if everything printed what its page says, every example
+that a page shows was run, and there was at least one. Needs markdown-it-py and
+mdit-py-plugins, and whatever the pages import.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+from snippet_contract.blocks import blocks, find_pages  # noqa: E402
+from snippet_contract.examples import count_written  # noqa: E402
+from snippet_contract.transcripts import TIMEOUT  # noqa: E402
+
+DOCS = HERE.parent
+JOBS = 2
+TAIL_LINES = 40
+
+
+@dataclass
+class PageResult:
+    """What came of one page."""
+
+    page: str
+    written: int  # `>>>` examples that the text of the page shows
+    run: int = 0
+    commands: int = 0
+    seconds: float = 0.0
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def ok(self) -> bool:
+        return not self.problems
+
+
+def run_page(path: Path, name: str, timeout: float) -> PageResult:
+    """Run one page; `name` is how messages call it."""
+    text = path.read_text(encoding="utf-8")
+    result = PageResult(name, count_written(text))
+    job = {
+        "page": name,
+        "timeout": min(timeout, TIMEOUT),
+        "blocks": [
+            {"kind": block.directive, "body": block.body, "line": block.body_line}
+            for block in blocks(text)
+            if block.directive in ("doctest", "transcript")
+        ],
+    }
+    if job["blocks"]:
+        with tempfile.TemporaryDirectory(prefix="page-") as folder:
+            _run_worker(job, Path(folder), result, timeout)
+    if result.written != result.run and not any("ended" in p for p in result.problems):
+        result.problems.append(
+            f"{name}: {result.written} examples are written in the page, but"
+            f" {result.run} were run. Write '>>>' only in {{doctest}} blocks."
+        )
+    return result
+
+
+def run_pages(
+    pages: Sequence[Path], root: Path, *, jobs: int = JOBS, timeout: float = 300.0
+) -> list[PageResult]:
+    """Run pages, `jobs` at a time; `root` shortens their names."""
+
+    def run(path: Path) -> PageResult:
+        path = path.resolve()
+        inside = path.is_relative_to(root)
+        name = str(path.relative_to(root)) if inside else str(path)
+        result = run_page(path, name, timeout)
+        _print_page(result)
+        return result
+
+    with ThreadPoolExecutor(jobs) as pool:
+        return list(pool.map(run, pages))
+
+
+def _run_worker(
+    job: dict[str, Any], folder: Path, result: PageResult, timeout: float
+) -> None:
+    file = folder / "page.job"
+    file.write_text(json.dumps(job), encoding="utf-8")
+    cwd = folder / "cwd"
+    cwd.mkdir()
+    log = folder / "page.log"
+    started = time.perf_counter()
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, str(HERE / "page_worker.py"), str(file)],
+            cwd=cwd,
+            env=page_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            status: int | None = process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            status = None
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+    result.seconds = round(time.perf_counter() - started, 3)
+    answer = file.with_suffix(".result")
+    if answer.exists():
+        _take_answer(json.loads(answer.read_text(encoding="utf-8")), result)
+    if status != 0:
+        result.problems.append(_how_it_ended(result.page, status, timeout, file, log))
+    elif not answer.exists():
+        result.problems.append(_how_it_ended(result.page, 0, timeout, file, log))
+
+
+def page_environment() -> dict[str, str]:
+    """Environment of a page: this Python first, no colours, 88 columns."""
+    python = str(Path(sys.executable).parent)
+    return {
+        **{key: value for key, value in os.environ.items() if key != "BASH_ENV"},
+        "PATH": python + os.pathsep + os.environ.get("PATH", os.defpath),
+        "PYTHONFAULTHANDLER": "1",
+        "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
+        "PYTHONUNBUFFERED": "1",
+        "COLUMNS": "88",
+        "NO_COLOR": "1",
+        "TERM": "dumb",
+        "LC_ALL": "C.UTF-8",
+    }
+
+
+def _take_answer(answer: dict[str, Any], result: PageResult) -> None:
+    result.run = answer["run"]
+    result.commands = answer["commands"]
+    for fault in answer["faults"]:
+        place = f"{result.page}:{fault['line']}"
+        if not fault["source"]:
+            result.problems.append(f"{place}: {fault['got']}")
+            continue
+        result.problems.append(
+            f"{place}: this printed something else than the page says\n"
+            + _indent(fault["source"])
+            + "\n  expected\n"
+            + _indent(fault["expected"])
+            + "\n  got\n"
+            + _indent(fault["got"])
+        )
+
+
+def _how_it_ended(
+    page: str, status: int | None, timeout: float, file: Path, log: Path
+) -> str:
+    try:
+        progress = file.with_suffix(".progress").read_text(encoding="utf-8")
+    except OSError:
+        progress = ""
+    line, _, source = progress.partition(" ")
+    place = f"{page}:{line}" if line else page
+    if status is None:
+        how = f"was still running after {timeout:g} s and was ended"
+    elif status < 0:
+        how = f"ended by {signal.Signals(-status).name}"
+    elif file.with_suffix(".result").exists():
+        how = f"ended with status {status} after its last example"
+    else:
+        how = f"ended with status {status} before its last example was done"
+    where = f", while it ran\n{_indent(source)}" if source else ""
+    tail = log.read_text(encoding="utf-8", errors="replace").splitlines()[-TAIL_LINES:]
+    text = f"{place}: the page {how}{where}"
+    return f"{text}\n  its last output\n{_indent(chr(10).join(tail))}" if tail else text
+
+
+def _indent(text: str) -> str:
+    return "\n".join(f"    {line}" for line in text.rstrip().splitlines())
+
+
+def _print_page(result: PageResult) -> None:
+    counts = f"{result.run:3d} examples {result.commands:3d} commands"
+    state = "ok" if result.ok else "FAILED"
+    line = f"{result.page:44s} {counts} {result.seconds:7.1f} s  {state}"
+    print("\n".join([line, *result.problems]), flush=True)
+
+
+def summary(results: Sequence[PageResult]) -> dict[str, Any]:
+    """Counts of a run, for programs."""
+    try:
+        torch = metadata.version("torch")
+    except metadata.PackageNotFoundError:
+        torch = None
+    return {
+        "torch": torch,
+        "python": ".".join(map(str, sys.version_info[:3])),
+        "written": sum(result.written for result in results),
+        "run": sum(result.run for result in results),
+        "commands": sum(result.commands for result in results),
+        "ok": all(result.ok for result in results),
+        "pages": [asdict(result) | {"ok": result.ok} for result in results],
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("pages", nargs="*", type=Path, help="default: all pages")
+    parser.add_argument("--docs", type=Path, default=DOCS, help="folder of the pages")
+    parser.add_argument("--jobs", type=int, default=JOBS, help="pages at a time")
+    parser.add_argument("--timeout", type=float, default=300.0, help="seconds a page")
+    parser.add_argument("--json", type=Path, help="write counts to this file")
+    chosen = parser.parse_args(arguments)
+    docs = chosen.docs.resolve()
+    missing = [str(path) for path in chosen.pages if not path.is_file()]
+    if missing:
+        parser.error(f"no such page: {', '.join(missing)}")
+    if chosen.jobs < 1 or chosen.timeout <= 0:
+        parser.error("--jobs and --timeout must be positive")
+    pages = chosen.pages or find_pages(docs)
+    results = run_pages(pages, docs.parent, jobs=chosen.jobs, timeout=chosen.timeout)
+    counts = summary(results)
+    if chosen.json:
+        chosen.json.parent.mkdir(parents=True, exist_ok=True)
+        chosen.json.write_text(json.dumps(counts, indent=2) + "\n", encoding="utf-8")
+    failed = [result.page for result in results if not result.ok]
+    print(
+        f"{len(results)} pages: {counts['run']} of {counts['written']} examples run,"
+        f" {counts['commands']} commands, {len(failed)} pages failed"
+    )
+    if counts["run"] == 0:
+        print(f"no example ran below {docs}: a guide without examples proves nothing")
+        return 1
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,133 @@
+"""Reads the START and END markers of a source file, by whole line and exact name.
+
+Explained in CONTRIBUTING.md, "Writing a chapter". A snippet is what stands between two
+comment lines of their own, `// LITERALINCLUDE START: NAME` and `END` (`#` in Python,
+CMake, TOML and shell). NAME is made of A-Z, 0-9 and _. Needs only the standard library.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import textwrap
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from snippet_contract.examples import Problem
+
+MARKER = re.compile(r"\s*(?://|#)\s*LITERALINCLUDE (START|END): ([A-Z0-9_]+)\s*")
+LOOKS_LIKE_MARKER = re.compile(r"LITERALINCLUDE\s*[_:-]?\s*(START|END)")
+OUTPUT_FOLDERS = {"build", "dist", "node_modules", "__pycache__"}
+LARGEST_SOURCE = 1_000_000
+
+
+@dataclass(frozen=True)
+class Snippet:
+    """A marked region; `start` and `end` are the lines of its markers, from 1."""
+
+    name: str
+    start: int
+    end: int
+    text: str
+
+    @property
+    def lines(self) -> range:
+        return range(self.start + 1, self.end)
+
+
+def find_snippets(text: str) -> tuple[dict[str, Snippet], list[Problem]]:
+    """Snippets of one file by name, and what is wrong with its markers."""
+    lines = text.splitlines()
+    starts: dict[str, int] = {}
+    ends: dict[str, int] = {}
+    problems: list[Problem] = []
+    for number, line in enumerate(lines, 1):
+        match = MARKER.fullmatch(line)
+        if match is None:
+            if LOOKS_LIKE_MARKER.search(line):
+                problems.append(Problem(number, _malformed(line)))
+            continue
+        seen = starts if match[1] == "START" else ends
+        if match[2] in seen:
+            first = seen[match[2]]
+            message = (
+                f"marker {match[1]}: {match[2]} is already in line {first}. Give"
+                " every snippet a name of its own."
+            )
+            problems.append(Problem(number, message))
+        else:
+            seen[match[2]] = number
+    snippets = {}
+    for name, start in starts.items():
+        if name not in ends:
+            problems.append(
+                Problem(start, f"snippet {name} has no END marker. Add END: {name}.")
+            )
+        elif ends[name] < start:
+            problems.append(
+                Problem(ends[name], f"END: {name} stands above START: {name}.")
+            )
+        else:
+            body = textwrap.dedent("\n".join(lines[start : ends[name] - 1]))
+            snippets[name] = Snippet(name, start, ends[name], body.strip("\n"))
+    problems += [
+        Problem(number, f"END: {name} has no START marker. Add START: {name}.")
+        for name, number in ends.items()
+        if name not in starts
+    ]
+    problems += _crossings(list(snippets.values()))
+    return snippets, sorted(problems)
+
+
+def source_files(root: Path) -> list[Path]:
+    """Source files of the repository: tracked or new, but never ignored ones."""
+    if (root / ".git").exists():
+        command = ["git", "ls-files", "-z", "-co", "--exclude-standard"]
+        done = subprocess.run(command, cwd=root, capture_output=True, check=False)
+        if done.returncode == 0:
+            names = os.fsdecode(done.stdout).split("\0")
+            return sorted(root / name for name in names if name)
+    files: list[Path] = []
+    for folder, folders, names in os.walk(root):
+        folders[:] = [
+            name for name in folders if name[0] != "." and name not in OUTPUT_FOLDERS
+        ]
+        files += [Path(folder, name) for name in names]
+    return sorted(files)
+
+
+def read_source(path: Path) -> str | None:
+    """Text of a source file; None for Markdown, binary, huge or vanished files."""
+    try:
+        if path.suffix == ".md" or path.stat().st_size > LARGEST_SOURCE:
+            return None
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _malformed(line: str) -> str:
+    return (
+        f"{line.strip()!r} is not a marker: it must be a comment line of its own that"
+        " reads 'LITERALINCLUDE START: NAME' or 'LITERALINCLUDE END: NAME', NAME made"
+        " of A-Z, 0-9 and _."
+    )
+
+
+def _crossings(snippets: list[Snippet]) -> list[Problem]:
+    problems = []
+    snippets.sort(key=lambda snippet: snippet.start)
+    for outer, inner in pairwise(snippets):
+        if inner.start > outer.end:
+            continue
+        how = "inside" if inner.end < outer.end else "across the end of"
+        problems.append(
+            Problem(
+                inner.start,
+                f"snippet {inner.name} lies {how} snippet {outer.name}, so a page"
+                " would print its markers. Put one after the other.",
+            )
+        )
+    return problems
