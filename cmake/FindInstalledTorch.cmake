@@ -33,7 +33,7 @@ foreach(_name IN ITEMS c10 torch_cpu torch_python)
     Torch::${_name}
     PROPERTIES IMPORTED_LOCATION "${_torch_dir}/lib/lib${_name}.so"
                INTERFACE_COMPILE_DEFINITIONS "_GLIBCXX_USE_CXX11_ABI=${_cxx11_abi}"
-               INTERFACE_SYSTEM_INCLUDE_DIRECTORIES
+               INTERFACE_INCLUDE_DIRECTORIES
                "${_torch_dir}/include;${_torch_dir}/include/torch/csrc/api/include")
 endforeach()
 add_library(Torch::cpu INTERFACE IMPORTED)

@@ -1,0 +1,10 @@
+// Marks what libtorch_openreg.so exports; explained in docs/start/architecture.md.
+#pragma once
+
+#include <c10/macros/Export.h>
+
+#if defined(TORCH_OPENREG_BUILD)
+#define OPENREG_EXPORT C10_EXPORT
+#else
+#define OPENREG_EXPORT C10_IMPORT
+#endif

@@ -1,0 +1,79 @@
+// add: a structured operator; explained in docs/operators/registration.md.
+#include "csrc/aten/native/Add.h"
+
+#include <ATen/native/Resize.h>
+#include <ATen/ops/add_cpu_dispatch.h>
+#include <ATen/ops/add_meta.h>
+
+#include "csrc/aten/native/Factory.h"
+#include "csrc/aten/native/KernelTensor.h"
+#include "csrc/aten/native/Launch.h"
+
+namespace openreg {
+namespace {
+
+// LITERALINCLUDE START: ADD_META
+// ATen's own meta function checks the arguments and works out the shape, the strides and
+// the dtype of the result. It asks its subclass for the tensor.
+struct Add final : at::meta::structured_add_Tensor {
+  at::Tensor out;  // undefined: make one
+
+  const at::Tensor& maybe_get_output(int64_t) override { return out; }
+
+  void set_output_raw_strided(int64_t index, at::IntArrayRef sizes,
+                              at::IntArrayRef strides,
+                              at::TensorOptions options) override {
+    if (!out.defined()) {
+      const auto dtype = options.dtype().toScalarType();
+      out = strides.empty() ? empty(sizes, dtype, {}, options.device(), {}, {})
+                            : empty_strided(sizes, strides, dtype, {}, options.device(),
+                                            {});
+    } else if (at::native::resize_output(out, sizes) && !strides.empty()) {
+      out.as_strided_(sizes, strides);
+    }
+    structured_add_Tensor::set_output_raw_strided(index, sizes, strides, options);
+  }
+};
+// LITERALINCLUDE END: ADD_META
+
+// LITERALINCLUDE START: ADD_RUN
+at::Tensor run(Add op, const at::Tensor& self, const at::Tensor& other,
+               const at::Scalar& alpha) {
+  op.meta(self, other, alpha);  // (1)
+  if (op.out.numel() > 0) {     // (2)
+    launch("add", op.out.device(),
+           [a = KernelTensor(self), b = KernelTensor(other), alpha,
+            out = KernelTensor(op.out)] {  // (3)
+             at::Tensor result = out.on_device();
+             at::cpu::add_outf(a.on_device(), b.on_device(), alpha, result);  // (4)
+           });
+  }
+  return op.out;  // (5)
+}
+// LITERALINCLUDE END: ADD_RUN
+
+}  // namespace
+
+// LITERALINCLUDE START: ADD_VARIANTS
+at::Tensor add(const at::Tensor& self, const at::Tensor& other,
+               const at::Scalar& alpha) {
+  return run({}, self, other, alpha);
+}
+
+at::Tensor& add_(at::Tensor& self, const at::Tensor& other, const at::Scalar& alpha) {
+  Add op;
+  op.out = self;
+  run(std::move(op), self, other, alpha);
+  return self;
+}
+// LITERALINCLUDE END: ADD_VARIANTS
+
+at::Tensor& add_out(const at::Tensor& self, const at::Tensor& other,
+                    const at::Scalar& alpha, at::Tensor& out) {
+  Add op;
+  op.out = out;
+  run(std::move(op), self, other, alpha);
+  return out;
+}
+
+}  // namespace openreg

@@ -1,0 +1,114 @@
+// Operators that create tensors or change their storage; explained in docs/operators/minimal.md.
+#include "csrc/aten/native/Factory.h"
+
+#include <ATen/EmptyTensor.h>
+#include <ATen/native/Resize.h>
+
+#include "csrc/runtime/OpenRegFunctions.h"
+
+namespace openreg {
+namespace {
+
+constexpr c10::DispatchKeySet kKeys(c10::DispatchKey::PrivateUse1);
+
+// Checks what all factories share and gives the device on which to allocate.
+DeviceIndex check_options(const char* op, std::optional<at::Layout> layout,
+                          std::optional<at::Device> device,
+                          std::optional<bool> pin_memory) {
+  TORCH_CHECK_NOT_IMPLEMENTED(layout.value_or(at::kStrided) == at::kStrided, "openreg: ",
+                              op, " makes strided tensors only, not ", *layout);
+  TORCH_CHECK_VALUE(!pin_memory.value_or(false), "openreg: ", op,
+                    ": only host memory can be pinned: make the tensor on the CPU");
+  const bool has_index = device.has_value() && device->has_index();
+  return has_index ? device->index() : current_device();
+}
+
+void grow(const c10::Storage& storage, size_t bytes) {
+  if (bytes > storage.nbytes()) {
+    at::native::resize_bytes_nocuda(storage, static_cast<int64_t>(bytes));
+  }
+}
+
+}  // namespace
+
+// LITERALINCLUDE START: EMPTY
+at::Tensor empty(at::IntArrayRef size, std::optional<at::ScalarType> dtype,
+                 std::optional<at::Layout> layout, std::optional<at::Device> device,
+                 std::optional<bool> pin_memory,
+                 std::optional<at::MemoryFormat> memory_format) {
+  const DeviceScope scope(
+      check_options("empty", layout, device, pin_memory));  // (1)
+  return at::detail::empty_generic(
+      size, c10::GetAllocator(at::kPrivateUse1), kKeys,  // (2)
+      dtype.value_or(at::get_default_dtype_as_scalartype()), memory_format);
+}
+// LITERALINCLUDE END: EMPTY
+
+at::Tensor empty_strided(at::IntArrayRef size, at::IntArrayRef stride,
+                         std::optional<at::ScalarType> dtype,
+                         std::optional<at::Layout> layout,
+                         std::optional<at::Device> device,
+                         std::optional<bool> pin_memory) {
+  const DeviceScope scope(check_options("empty_strided", layout, device, pin_memory));
+  return at::detail::empty_strided_generic(
+      size, stride, c10::GetAllocator(at::kPrivateUse1), kKeys,
+      dtype.value_or(at::get_default_dtype_as_scalartype()));
+}
+
+const at::Tensor& resize_(const at::Tensor& self, at::IntArrayRef size,
+                          std::optional<at::MemoryFormat> memory_format) {
+  if (self.sizes() == size && !memory_format.has_value()) {
+    return self;
+  }
+  TORCH_CHECK(memory_format != at::MemoryFormat::Preserve,
+              "openreg: resize_ cannot preserve a memory format: sizes change");
+  c10::TensorImpl* impl = self.unsafeGetTensorImpl();
+  const size_t bytes = at::detail::computeStorageNbytesContiguous(
+      size, self.itemsize(), static_cast<size_t>(self.storage_offset()));
+  grow(self.storage(), bytes);
+  impl->set_sizes_contiguous(size);
+  if (memory_format.has_value()) {
+    impl->empty_tensor_restride(*memory_format);
+  }
+  return self;
+}
+
+at::Tensor& set_source_storage_offset_(at::Tensor& self, at::Storage source,
+                                       int64_t storage_offset, at::IntArrayRef size,
+                                       at::IntArrayRef stride) {
+  at::native::checkSetStorage(self, source, storage_offset, size, stride,
+                              /*check_offset_in_bounds=*/false);
+  c10::TensorImpl* impl = self.unsafeGetTensorImpl();
+  if (stride.data() == nullptr) {
+    grow(self.storage(), at::detail::computeStorageNbytesContiguous(
+                             size, self.itemsize(), storage_offset));
+    impl->set_storage_offset(storage_offset);
+    impl->set_sizes_contiguous(size);
+  } else {
+    grow(self.storage(), at::detail::computeStorageNbytes(size, stride, self.itemsize(),
+                                                          storage_offset));
+    impl->set_sizes_and_strides(size, stride, storage_offset);
+  }
+  return self;
+}
+
+at::Tensor& set_source_storage_(at::Tensor& self, at::Storage source) {
+  const auto elements = static_cast<int64_t>(source.nbytes() / self.itemsize());
+  return set_source_storage_offset_(self, std::move(source), 0, elements, {});
+}
+
+at::Tensor& set_source_tensor_(at::Tensor& self, const at::Tensor& source) {
+  if (self.is_same(source)) {
+    return self;
+  }
+  return set_source_storage_offset_(self, source.storage(), source.storage_offset(),
+                                    source.sizes(), source.strides());
+}
+
+at::Tensor& set_(at::Tensor& self) {
+  const at::Tensor nothing = openreg::empty({0}, self.scalar_type(), std::nullopt,
+                                            self.device(), std::nullopt, std::nullopt);
+  return set_source_tensor_(self, nothing);
+}
+
+}  // namespace openreg

@@ -1,0 +1,161 @@
+// Runs an operator on the CPU instead: its modes and its counters; explained in docs/operators/fallback.md.
+#include "csrc/aten/native/Fallback.h"
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/native/CPUFallback.h>
+#include <c10/util/irange.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+#include <optional>
+
+#include "csrc/runtime/OpenRegGenerator.h"
+
+namespace openreg {
+namespace {
+
+enum class Mode : uint8_t { Allow, Warn, Error };
+
+constexpr std::string_view kModeNames[] = {"allow", "warn", "error"};
+
+Mode parse_mode(std::string_view text, const char* source) {
+  for (const auto index : c10::irange(std::size(kModeNames))) {
+    if (text == kModeNames[index]) {
+      return static_cast<Mode>(index);
+    }
+  }
+  TORCH_CHECK_VALUE(false, "openreg: ", source, " must be 'allow', 'warn' or 'error', not '",
+                    text, "'");
+}
+
+std::atomic<Mode>& mode() {
+  static std::atomic<Mode> value = [] {
+    const char* text = std::getenv("OPENREG_FALLBACK");
+    return text == nullptr ? Mode::Allow : parse_mode(text, "OPENREG_FALLBACK");
+  }();
+  return value;
+}
+
+std::mutex counts_mutex;
+std::map<std::string, int64_t> counts;
+
+void count(const std::string& name) {
+  const Mode current = mode();
+  TORCH_CHECK_NOT_IMPLEMENTED(
+      current != Mode::Error, "openreg: ", name,
+      " has no kernel for the openreg device, and falling back to the CPU is switched "
+      "off. Register a kernel, or allow it: torch.openreg.set_fallback_mode('allow')");
+  int64_t times = 0;
+  {
+    const std::lock_guard lock(counts_mutex);
+    times = ++counts[name];
+  }
+  if (current == Mode::Warn && times == 1) {
+    TORCH_WARN("openreg: ", name, " has no kernel for the openreg device: it runs on the "
+               "CPU, and its arguments and results are copied");
+  }
+}
+
+// LITERALINCLUDE START: FALLBACK_DEVICE
+// The device on which the results belong: that of the first argument which is there. A
+// Python number in `2 // x` arrives as a CPU tensor, so the first tensor will not do.
+std::optional<c10::Device> device_of(const torch::jit::Stack& arguments) {
+  for (const c10::IValue& value : arguments) {
+    if (value.isTensor() && value.toTensor().is_privateuseone()) {
+      return value.toTensor().device();
+    }
+    if (value.isTensorList() || value.isOptionalTensorList()) {
+      for (const c10::IValue& item : value.toListRef()) {
+        if (item.isTensor() && item.toTensor().is_privateuseone()) {
+          return item.toTensor().device();
+        }
+      }
+    }
+    if (value.isDevice() && value.toDevice().is_privateuseone()) {
+      return value.toDevice();
+    }
+  }
+  return std::nullopt;
+}
+// LITERALINCLUDE END: FALLBACK_DEVICE
+
+// LITERALINCLUDE START: FALLBACK_GENERATOR
+// A CPU kernel draws from a CPU generator. Give it one that follows from the seed and
+// the offset of the device's generator, and move the offset on.
+at::Generator cpu_generator_for(at::Generator device_generator) {
+  const std::lock_guard lock(device_generator.mutex());
+  auto* impl = device_generator.unsafeGetGeneratorImpl();
+  uint64_t word = impl->current_seed() + 0x9e3779b97f4a7c15 * (impl->get_offset() + 1);
+  word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9;  // splitmix64: near offsets give
+  word = (word ^ (word >> 27)) * 0x94d049bb133111eb;  // unrelated seeds
+  impl->set_offset(impl->get_offset() + 1);
+  return at::detail::createCPUGenerator(word ^ (word >> 31));
+}
+// LITERALINCLUDE END: FALLBACK_GENERATOR
+
+void replace_generators(const c10::FunctionSchema& schema, torch::jit::Stack* stack,
+                        size_t first, c10::Device device) {
+  for (const auto index : c10::irange(schema.arguments().size())) {
+    c10::IValue& value = (*stack)[first + index];
+    const auto& type = *schema.arguments()[index].type();
+    const bool takes_generator =
+        type.kind() == c10::TypeKind::GeneratorType ||
+        (type.kind() == c10::TypeKind::OptionalType &&
+         type.containedType(0)->kind() == c10::TypeKind::GeneratorType);
+    if (!takes_generator) {
+      continue;
+    }
+    const at::Generator generator =
+        value.isNone() ? default_generator(device.index()) : value.toGenerator();
+    TORCH_CHECK(generator.device().is_privateuseone(), "openreg: ", schema.name(),
+                ": expected a generator of device openreg, but got one of device ",
+                generator.device());
+    value = cpu_generator_for(generator);
+  }
+}
+
+}  // namespace
+
+// LITERALINCLUDE START: FALLBACK
+void cpu_fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  const c10::FunctionSchema& schema = op.schema();
+  count(c10::toString(op.operator_name()));  // (1)
+  const size_t first = stack->size() - schema.arguments().size();
+  const std::optional<c10::Device> device =
+      device_of({stack->begin() + static_cast<int64_t>(first), stack->end()});
+  if (device.has_value()) {
+    replace_generators(schema, stack, first, *device);  // (2)
+  }
+  at::native::cpu_fallback(op, stack, /*error_on_views=*/true);  // (3)
+  if (!device.has_value()) {
+    return;
+  }
+  for (const auto index : c10::irange(schema.returns().size())) {
+    c10::IValue& result = torch::jit::peek(*stack, index, schema.returns().size());
+    if (result.isTensor() && result.toTensor().is_cpu()) {  // (4)
+      result = result.toTensor().to(*device);
+    }
+  }
+}
+// LITERALINCLUDE END: FALLBACK
+
+void set_fallback_mode(std::string_view text) {
+  mode() = parse_mode(text, "the fallback mode");
+}
+
+std::string fallback_mode() {
+  return std::string(kModeNames[static_cast<size_t>(mode().load())]);
+}
+
+std::map<std::string, int64_t> fallback_counts() {
+  const std::lock_guard lock(counts_mutex);
+  return counts;
+}
+
+void reset_fallback_counts() {
+  const std::lock_guard lock(counts_mutex);
+  counts.clear();
+}
+
+}  // namespace openreg

@@ -1,0 +1,33 @@
+// fill_ and zero_: the shortest native operators; explained in docs/operators/registration.md.
+#include "csrc/aten/native/Fill.h"
+
+#include <ATen/ops/fill_cpu_dispatch.h>
+
+#include "csrc/aten/native/KernelTensor.h"
+#include "csrc/aten/native/Launch.h"
+
+namespace openreg {
+
+// LITERALINCLUDE START: FILL
+at::Tensor& fill_scalar_(at::Tensor& self, const at::Scalar& value) {
+  launch("fill_", self.device(), [out = KernelTensor(self), value] {  // (1)
+    at::Tensor result = out.on_device();                              // (2)
+    at::cpu::fill_(result, value);                                    // (3)
+  });
+  return self;  // (4)
+}
+// LITERALINCLUDE END: FILL
+
+at::Tensor& fill_tensor_(at::Tensor& self, const at::Tensor& value) {
+  TORCH_CHECK(value.dim() == 0, "openreg: fill_ takes a value of 0 dimensions, but got ",
+              value.dim());
+  launch("fill_", self.device(), [out = KernelTensor(self), in = KernelTensor(value)] {
+    at::Tensor result = out.on_device();
+    at::cpu::fill_(result, in.on_device());
+  });
+  return self;
+}
+
+at::Tensor& zero_(at::Tensor& self) { return fill_scalar_(self, 0); }
+
+}  // namespace openreg

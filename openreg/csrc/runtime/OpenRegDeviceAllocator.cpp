@@ -1,0 +1,264 @@
+// The device allocator: reuses memory in the order of the streams; explained in docs/operators/minimal.md.
+#include "csrc/runtime/OpenRegDeviceAllocator.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace openreg {
+namespace {
+
+constexpr size_t kMinBlock = 512;  // the driver's alignment
+
+// Rounds up so that tensors of about the same size can use each other's memory: an
+// eighth of the next lower power of two at most is wasted.
+size_t round_size(size_t bytes) {
+  const size_t step = std::max(kMinBlock, std::bit_floor(bytes) / 8);
+  return (bytes + step - 1) / step * step;
+}
+
+// A cached block serves a request if at most a quarter of it would lie idle.
+size_t largest_fit(size_t size) { return size + size / 3; }
+
+template <class Change>
+void update(c10::CachingAllocator::StatArray& stats, Change change) {
+  change(stats[static_cast<size_t>(c10::CachingAllocator::StatType::AGGREGATE)]);
+}
+
+void add(c10::CachingAllocator::StatArray& stats, size_t amount) {
+  update(stats, [&](auto& stat) { stat.increase(amount); });
+}
+
+void subtract(c10::CachingAllocator::StatArray& stats, size_t amount) {
+  update(stats, [&](auto& stat) { stat.decrease(amount); });
+}
+
+// Every array of DeviceStats that this allocator fills.
+template <class Change>
+void for_each(c10::CachingDeviceAllocator::DeviceStats& stats, Change change) {
+  for (auto* array : {&stats.allocation, &stats.segment, &stats.active,
+                      &stats.allocated_bytes, &stats.reserved_bytes,
+                      &stats.active_bytes, &stats.requested_bytes}) {
+    update(*array, change);
+  }
+}
+
+}  // namespace
+
+OpenRegDeviceAllocator& OpenRegDeviceAllocator::get() {
+  // Never destroyed: tensors in static variables are freed after everything else.
+  static auto* allocator = new OpenRegDeviceAllocator;
+  return *allocator;
+}
+
+OpenRegDeviceAllocator::DeviceCache& OpenRegDeviceAllocator::cache_of(
+    DeviceIndex device) {
+  TORCH_CHECK_VALUE(device >= 0 && device < device_count(), "openreg: device index ",
+                    static_cast<int>(device), " is out of range");
+  if (caches_.empty()) {
+    caches_.resize(static_cast<size_t>(device_count()));
+  }
+  return caches_[static_cast<size_t>(device)];
+}
+
+// LITERALINCLUDE START: ALLOCATE
+c10::DataPtr OpenRegDeviceAllocator::allocate(size_t bytes) {
+  const DeviceIndex device = current_device();  // (1)
+  const c10::Device where(c10::DeviceType::PrivateUse1, device);
+  if (bytes == 0) {
+    return {nullptr, nullptr, raw_deleter(), where};  // (2)
+  }
+  const c10::Stream stream = current_stream(device);
+  const std::lock_guard lock(mutex_);
+  DeviceCache& cache = cache_of(device);
+  Block* block = take(cache, stream, round_size(bytes));  // (3)
+  block->requested = bytes;
+  in_use_.emplace(block->ptr, block);
+  add(cache.stats.allocation, 1);
+  add(cache.stats.allocated_bytes, block->size);
+  add(cache.stats.requested_bytes, bytes);
+  add(cache.stats.active, 1);
+  add(cache.stats.active_bytes, block->size);
+  return {block->ptr, block->ptr, raw_deleter(), where};  // (4)
+}
+// LITERALINCLUDE END: ALLOCATE
+
+Block* OpenRegDeviceAllocator::take(DeviceCache& cache, const c10::Stream& stream,
+                                    size_t size) {
+  if (!cache.waiting.empty()) {
+    reclaim(cache, /*wait=*/false);
+  }
+  const auto fit = cache.free.lower_bound({stream.id(), size});
+  if (fit == cache.free.end() || fit->first.first != stream.id() ||
+      fit->first.second > largest_fit(size)) {
+    return create(cache, stream, size);
+  }
+  Block* block = fit->second;
+  cache.free.erase(fit);
+  return block;
+}
+
+Block* OpenRegDeviceAllocator::create(DeviceCache& cache, const c10::Stream& stream,
+                                      size_t size) {
+  const DeviceScope scope(stream.device_index());
+  void* ptr = nullptr;
+  orError_t error = orMalloc(&ptr, size);
+  if (error == orErrorMemoryAllocation) {  // our own cache may be what fills the device
+    cache.stats.num_alloc_retries += 1;
+    empty(cache);
+    error = orMalloc(&ptr, size);
+  }
+  if (error == orErrorMemoryAllocation) {
+    cache.stats.num_ooms += 1;
+    size_t free = 0;
+    size_t total = 0;
+    orMemGetInfo(&free, &total);
+    const auto& allocated = cache.stats.allocated_bytes[0];
+    TORCH_CHECK_WITH(
+        OutOfMemoryError, false, "openreg: out of memory on openreg:",
+        static_cast<int>(stream.device_index()), ": tried to allocate ", size,
+        " bytes; the device has ", total, " bytes, of which ", free,
+        " are free; tensors hold ", allocated.current,
+        " bytes. Free tensors, or give the simulated device more memory with "
+        "OPENREG_DEVICE_MEMORY");
+  }
+  OPENREG_CHECK(error);
+  cache.stats.num_device_alloc += 1;
+  add(cache.stats.segment, 1);
+  add(cache.stats.reserved_bytes, size);
+  return new Block{ptr, size, 0, stream, {}, {}};
+}
+
+// LITERALINCLUDE START: RELEASE
+void OpenRegDeviceAllocator::release(void* ptr) {
+  const std::lock_guard lock(mutex_);
+  const auto entry = in_use_.find(ptr);
+  TORCH_INTERNAL_ASSERT(entry != in_use_.end(), "openreg: freed twice: ", ptr);
+  Block* block = entry->second;
+  in_use_.erase(entry);
+  DeviceCache& cache = cache_of(block->stream.device_index());
+  subtract(cache.stats.allocation, 1);
+  subtract(cache.stats.allocated_bytes, block->size);
+  subtract(cache.stats.requested_bytes, block->requested);
+  block->requested = 0;
+  if (block->used_on.empty()) {  // (1)
+    subtract(cache.stats.active, 1);
+    subtract(cache.stats.active_bytes, block->size);
+    cache.free.emplace(Key{block->stream.id(), block->size}, block);
+    return;
+  }
+  for (const c10::Stream& stream : block->used_on) {  // (2)
+    const DeviceScope scope(stream.device_index());
+    orEvent_t event = nullptr;
+    OPENREG_CHECK(orEventCreateWithFlags(&event, orEventDisableTiming));
+    OPENREG_CHECK(orEventRecord(event, handle(stream)));
+    block->pending.push_back(event);
+  }
+  block->used_on.clear();
+  cache.waiting.push_back(block);
+}
+// LITERALINCLUDE END: RELEASE
+
+void OpenRegDeviceAllocator::reclaim(DeviceCache& cache, bool wait) {
+  std::erase_if(cache.waiting, [&](Block* block) {
+    std::erase_if(block->pending, [&](orEvent_t event) {
+      const orError_t state = wait ? orEventSynchronize(event) : orEventQuery(event);
+      if (state == orErrorNotReady) {
+        return false;
+      }
+      orEventDestroy(event);  // done, or the device is lost: either way nobody writes
+      return true;
+    });
+    if (!block->pending.empty()) {
+      return false;
+    }
+    subtract(cache.stats.active, 1);
+    subtract(cache.stats.active_bytes, block->size);
+    cache.free.emplace(Key{block->stream.id(), block->size}, block);
+    return true;
+  });
+}
+
+void OpenRegDeviceAllocator::empty(DeviceCache& cache) {
+  reclaim(cache, /*wait=*/true);
+  for (const auto& [key, block] : cache.free) {
+    OPENREG_CHECK(orFree(block->ptr));  // waits for the device
+    cache.stats.num_device_free += 1;
+    subtract(cache.stats.segment, 1);
+    subtract(cache.stats.reserved_bytes, block->size);
+    delete block;
+  }
+  cache.free.clear();
+}
+
+void OpenRegDeviceAllocator::emptyCache(c10::MempoolId_t) {
+  const std::lock_guard lock(mutex_);
+  for (DeviceCache& cache : caches_) {
+    empty(cache);
+  }
+}
+
+void OpenRegDeviceAllocator::recordStream(const c10::DataPtr& ptr, c10::Stream stream) {
+  const std::lock_guard lock(mutex_);
+  const auto entry = in_use_.find(ptr.get());
+  if (entry == in_use_.end()) {
+    return;  // zero bytes, or memory that is not ours: nothing that we could reuse
+  }
+  Block* block = entry->second;
+  auto& used_on = block->used_on;
+  if (stream != block->stream &&
+      std::find(used_on.begin(), used_on.end(), stream) == used_on.end()) {
+    used_on.push_back(stream);
+  }
+}
+
+c10::DeleterFnPtr OpenRegDeviceAllocator::raw_deleter() const {
+  return [](void* ptr) {
+    if (ptr != nullptr) {
+      get().release(ptr);
+    }
+  };
+}
+
+void OpenRegDeviceAllocator::copy_data(void* dst, const void* src,
+                                       std::size_t count) const {
+  const orStream_t stream = handle(current_stream(current_device()));
+  OPENREG_CHECK(orMemcpyAsync(dst, src, count, orMemcpyDeviceToDevice, stream));
+}
+
+c10::CachingDeviceAllocator::DeviceStats OpenRegDeviceAllocator::getDeviceStats(
+    DeviceIndex device) {
+  const std::lock_guard lock(mutex_);
+  return cache_of(device).stats;
+}
+
+void OpenRegDeviceAllocator::resetAccumulatedStats(DeviceIndex device) {
+  const std::lock_guard lock(mutex_);
+  auto& stats = cache_of(device).stats;
+  for_each(stats, [](auto& stat) { stat.reset_accumulated(); });
+  stats.num_alloc_retries = stats.num_ooms = 0;
+  stats.num_device_alloc = stats.num_device_free = 0;
+}
+
+void OpenRegDeviceAllocator::resetPeakStats(DeviceIndex device) {
+  const std::lock_guard lock(mutex_);
+  for_each(cache_of(device).stats, [](auto& stat) { stat.reset_peak(); });
+}
+
+std::pair<size_t, size_t> OpenRegDeviceAllocator::getMemoryInfo(DeviceIndex device) {
+  const DeviceScope scope(device);
+  size_t free = 0;
+  size_t total = 0;
+  OPENREG_CHECK(orMemGetInfo(&free, &total));
+  return {free, total};
+}
+
+// LITERALINCLUDE START: REGISTER_ALLOCATOR
+namespace {
+const bool registered = [] {
+  c10::SetAllocator(c10::DeviceType::PrivateUse1, &OpenRegDeviceAllocator::get());
+  return true;
+}();
+}  // namespace
+// LITERALINCLUDE END: REGISTER_ALLOCATOR
+
+}  // namespace openreg

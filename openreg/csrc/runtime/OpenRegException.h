@@ -1,0 +1,32 @@
+// Turns error codes of the driver into PyTorch's exceptions; explained in docs/start/architecture.md.
+#pragma once
+
+#include <c10/util/Exception.h>
+#include <openreg.h>
+
+#include "csrc/Export.h"
+
+namespace openreg {
+
+// Throws the C++ exception that Python knows under the right name:
+//   orErrorMemoryAllocation                      torch.OutOfMemoryError
+//   orErrorInvalidValue, orErrorInvalidDevice    ValueError
+//   anything else                                torch.AcceleratorError, with the code
+// The message has the driver's own words and the call that failed.
+[[noreturn]] OPENREG_EXPORT void throwError(orError_t error, const char* call,
+                                            c10::SourceLocation where);
+
+}  // namespace openreg
+
+// LITERALINCLUDE START: OPENREG_CHECK
+// Runs a call of the driver; throws if it fails. The only way in which this backend
+// calls the driver, except in functions that must not throw.
+#define OPENREG_CHECK(CALL)                                               \
+  do {                                                                    \
+    const orError_t openreg_error = (CALL);                               \
+    if (C10_UNLIKELY(openreg_error != orSuccess)) {                       \
+      ::openreg::throwError(openreg_error, #CALL,                         \
+                            {__func__, __FILE__, uint32_t{__LINE__}});    \
+    }                                                                     \
+  } while (false)
+// LITERALINCLUDE END: OPENREG_CHECK

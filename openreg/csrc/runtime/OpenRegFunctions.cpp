@@ -1,0 +1,35 @@
+// The devices and the calling thread's current one; explained in docs/start/architecture.md.
+#include "csrc/runtime/OpenRegFunctions.h"
+
+namespace openreg {
+
+DeviceIndex device_count() noexcept {
+  int count = 0;
+  if (orGetDeviceCount(&count) != orSuccess) {
+    return 0;
+  }
+  return static_cast<DeviceIndex>(count);
+}
+
+DeviceIndex current_device() {
+  int device = 0;
+  OPENREG_CHECK(orGetDevice(&device));
+  return static_cast<DeviceIndex>(device);
+}
+
+void set_device(DeviceIndex device) { OPENREG_CHECK(orSetDevice(device)); }
+
+DeviceIndex exchange_device(DeviceIndex device) {
+  const DeviceIndex previous = current_device();
+  if (device != previous) {
+    set_device(device);
+  }
+  return previous;
+}
+
+void synchronize(DeviceIndex device) {
+  const DeviceScope scope(device);
+  OPENREG_CHECK(orDeviceSynchronize());
+}
+
+}  // namespace openreg

@@ -1,0 +1,42 @@
+// The devices and the calling thread's current one; explained in docs/start/architecture.md.
+#pragma once
+
+#include <c10/core/Device.h>
+#include <openreg.h>
+
+#include "csrc/Export.h"
+#include "csrc/runtime/OpenRegException.h"
+
+namespace openreg {
+
+using c10::DeviceIndex;
+
+// Number of devices; 0, never an exception, when the driver cannot tell.
+OPENREG_EXPORT DeviceIndex device_count() noexcept;
+
+// The calling thread's current device.
+OPENREG_EXPORT DeviceIndex current_device();
+
+// Makes `device` current. ValueError if there is no such device.
+OPENREG_EXPORT void set_device(DeviceIndex device);
+
+// Makes `device` current and returns the one that was.
+OPENREG_EXPORT DeviceIndex exchange_device(DeviceIndex device);
+
+// Waits for every stream of `device`; throws the fault of a kernel that failed there.
+OPENREG_EXPORT void synchronize(DeviceIndex device);
+
+// Makes `device` current for a scope. Cheaper than c10::DeviceGuard, which asks the
+// dispatcher's guard registry first; for use inside the backend.
+class DeviceScope {
+ public:
+  explicit DeviceScope(DeviceIndex device) : previous_(exchange_device(device)) {}
+  ~DeviceScope() { orSetDevice(previous_); }
+  DeviceScope(const DeviceScope&) = delete;
+  DeviceScope& operator=(const DeviceScope&) = delete;
+
+ private:
+  DeviceIndex previous_;
+};
+
+}  // namespace openreg

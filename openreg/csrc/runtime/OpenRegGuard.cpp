@@ -1,0 +1,168 @@
+// The device guard: how torch switches devices, streams and events; explained in docs/operators/minimal.md.
+#include "csrc/runtime/OpenRegGuard.h"
+
+#include <c10/core/CachingDeviceAllocator.h>
+
+#include "csrc/runtime/OpenRegStream.h"
+
+namespace openreg {
+namespace {
+
+c10::Device device_of(DeviceIndex index) {
+  return c10::Device(c10::DeviceType::PrivateUse1, index);
+}
+
+// The driver's NULL stream means "default stream of the current device", so a call that
+// takes a stream is made with the stream's device current.
+template <class Call>
+auto on(const c10::Stream& stream, Call call) {
+  const DeviceScope scope(stream.device_index());
+  return call(handle(stream));
+}
+
+orEvent_t as_event(void* event) { return static_cast<orEvent_t>(event); }
+
+// Sort out the two answers of a query from real errors.
+bool is_ready(orError_t result) {
+  if (result == orErrorNotReady) {
+    return false;
+  }
+  OPENREG_CHECK(result);
+  return true;
+}
+
+}  // namespace
+
+c10::Device OpenRegGuardImpl::getDevice() const { return device_of(current_device()); }
+
+void OpenRegGuardImpl::setDevice(c10::Device device) const {
+  set_device(device.index());
+}
+
+c10::Device OpenRegGuardImpl::exchangeDevice(c10::Device device) const {
+  return device_of(exchange_device(device.index()));
+}
+
+void OpenRegGuardImpl::uncheckedSetDevice(c10::Device device) const noexcept {
+  // Runs in destructors: there is nobody left to tell.
+  static_cast<void>(orSetDevice(device.index()));
+}
+
+c10::DeviceIndex OpenRegGuardImpl::deviceCount() const noexcept {
+  return device_count();
+}
+
+c10::DeviceCapability OpenRegGuardImpl::getDeviceCapability(c10::Device) const {
+  // Kernels are the CPU's, so the device computes in every dtype that the CPU does.
+  // A constructed DeviceCapability claims all dtypes: drop those which have no kernels.
+  c10::DeviceCapability capability;
+  auto& has = capability.capability_data.supported_scalar_types;
+  has.has_ComplexHalf = false;
+  has.has_QInt8 = has.has_QUInt8 = has.has_QInt32 = false;
+  has.has_QUInt4x2 = has.has_QUInt2x4 = false;
+  return capability;
+}
+
+void OpenRegGuardImpl::synchronizeDevice(c10::DeviceIndex device) const {
+  synchronize(device);
+}
+
+c10::Stream OpenRegGuardImpl::getStream(c10::Device device) const {
+  return current_stream(device.has_index() ? device.index() : current_device());
+}
+
+c10::Stream OpenRegGuardImpl::getDefaultStream(c10::Device device) const {
+  return default_stream(device.has_index() ? device.index() : current_device());
+}
+
+c10::Stream OpenRegGuardImpl::getStreamFromGlobalPool(c10::Device device,
+                                                      bool high_priority) const {
+  return getNewStream(device, high_priority ? -1 : 0);
+}
+
+c10::Stream OpenRegGuardImpl::getNewStream(c10::Device device, int priority) const {
+  return stream_from_pool(device.has_index() ? device.index() : current_device(),
+                          priority);
+}
+
+c10::Stream OpenRegGuardImpl::exchangeStream(c10::Stream stream) const {
+  return exchange_stream(stream);
+}
+
+void* OpenRegGuardImpl::getStreamNativeHandle(c10::Stream stream) const {
+  return handle(stream);
+}
+
+bool OpenRegGuardImpl::queryStream(const c10::Stream& stream) const {
+  return is_ready(on(stream, orStreamQuery));
+}
+
+void OpenRegGuardImpl::synchronizeStream(const c10::Stream& stream) const {
+  OPENREG_CHECK(on(stream, orStreamSynchronize));
+}
+
+bool OpenRegGuardImpl::isStreamCapturing(const c10::Stream& stream) const {
+  int capturing = 0;
+  OPENREG_CHECK(
+      on(stream, [&](orStream_t s) { return orStreamIsCapturing(s, &capturing); }));
+  return capturing != 0;
+}
+
+void OpenRegGuardImpl::recordDataPtrOnStream(const c10::DataPtr& ptr,
+                                             const c10::Stream& stream) const {
+  c10::getDeviceAllocator(type())->recordStream(ptr, stream);
+}
+
+void OpenRegGuardImpl::record(void** event, const c10::Stream& stream,
+                              c10::DeviceIndex device, c10::EventFlag flag) const {
+  TORCH_CHECK_VALUE(device == -1 || device == stream.device_index(),
+                    "openreg: an event of device ", static_cast<int>(device),
+                    " cannot be recorded on a stream of device ",
+                    static_cast<int>(stream.device_index()));
+  orEvent_t handle = as_event(*event);
+  if (handle == nullptr) {
+    const bool timing = flag == c10::EventFlag::BACKEND_DEFAULT;
+    OPENREG_CHECK(orEventCreateWithFlags(
+        &handle, timing ? orEventDefault : orEventDisableTiming));
+    *event = handle;
+  }
+  OPENREG_CHECK(on(stream, [&](orStream_t s) { return orEventRecord(handle, s); }));
+}
+
+void OpenRegGuardImpl::block(void* event, const c10::Stream& stream) const {
+  if (event != nullptr) {
+    OPENREG_CHECK(on(
+        stream, [&](orStream_t s) { return orStreamWaitEvent(s, as_event(event)); }));
+  }
+}
+
+bool OpenRegGuardImpl::queryEvent(void* event) const {
+  return event == nullptr || is_ready(orEventQuery(as_event(event)));
+}
+
+void OpenRegGuardImpl::synchronizeEvent(void* event) const {
+  if (event != nullptr) {
+    OPENREG_CHECK(orEventSynchronize(as_event(event)));
+  }
+}
+
+double OpenRegGuardImpl::elapsedTime(void* start, void* end, c10::DeviceIndex) const {
+  TORCH_CHECK_VALUE(start != nullptr && end != nullptr,
+                    "openreg: both events must be recorded before the time between "
+                    "them can be asked for");
+  float milliseconds = 0;
+  OPENREG_CHECK(orEventElapsedTime(&milliseconds, as_event(start), as_event(end)));
+  return milliseconds;
+}
+
+void OpenRegGuardImpl::destroyEvent(void* event, c10::DeviceIndex) const noexcept {
+  if (event != nullptr) {
+    static_cast<void>(orEventDestroy(as_event(event)));
+  }
+}
+
+// LITERALINCLUDE START: REGISTER_GUARD
+C10_REGISTER_GUARD_IMPL(PrivateUse1, OpenRegGuardImpl);
+// LITERALINCLUDE END: REGISTER_GUARD
+
+}  // namespace openreg

@@ -1,0 +1,80 @@
+// The hooks: what torch asks a backend outside of operators; explained in docs/operators/minimal.md.
+#include "csrc/runtime/OpenRegHooks.h"
+
+#include <c10/core/Allocator.h>
+
+#include "csrc/runtime/OpenRegGenerator.h"
+#include "csrc/runtime/OpenRegStream.h"
+
+namespace openreg {
+
+bool OpenRegHooks::isAvailable() const { return device_count() > 0; }
+
+bool OpenRegHooks::hasPrimaryContext(DeviceIndex device) const {
+  // The driver keeps no state of its own for each device and thread: a device that
+  // exists is ready. torch asks before it looks at a device's streams.
+  return device >= 0 && device < device_count();
+}
+
+DeviceIndex OpenRegHooks::deviceCount() const { return device_count(); }
+
+DeviceIndex OpenRegHooks::getCurrentDevice() const { return current_device(); }
+
+void OpenRegHooks::setCurrentDevice(DeviceIndex device) const { set_device(device); }
+
+DeviceIndex OpenRegHooks::exchangeDevice(DeviceIndex device) const {
+  return exchange_device(device);
+}
+
+DeviceIndex OpenRegHooks::maybeExchangeDevice(DeviceIndex device) const {
+  // "Maybe" is for devices on which making one current costs a context. Here it does not.
+  return exchange_device(device);
+}
+
+at::Device OpenRegHooks::getDeviceFromPtr(void* data) const {
+  orPointerAttributes attributes{};
+  OPENREG_CHECK(orPointerGetAttributes(&attributes, data));
+  TORCH_CHECK_VALUE(attributes.type == orMemoryTypeDevice, "openreg: ", data,
+                    " is not an address of device memory");
+  return at::Device(at::kPrivateUse1, static_cast<DeviceIndex>(attributes.device));
+}
+
+const at::Generator& OpenRegHooks::getDefaultGenerator(DeviceIndex device) const {
+  return default_generator(device);
+}
+
+at::Generator OpenRegHooks::getNewGenerator(DeviceIndex device) const {
+  const DeviceIndex index = device == -1 ? current_device() : device;
+  TORCH_CHECK_VALUE(index >= 0 && index < device_count(), "openreg: device index ",
+                    static_cast<int>(index), " is out of range: this process sees ",
+                    static_cast<int>(device_count()), " device(s)");
+  return at::make_generator<OpenRegGeneratorImpl>(index);
+}
+
+void OpenRegHooks::resizePrivateUse1Bytes(const c10::Storage& storage,
+                                          size_t new_bytes) const {
+  // FSDP frees a parameter with resize_(0) and brings it back with resize_(n).
+  c10::StorageImpl* impl = storage.unsafeGetStorageImpl();
+  TORCH_CHECK(impl->resizable(), "openreg: this storage cannot be resized");
+  const DeviceScope scope(impl->device().index());
+  c10::DataPtr data = impl->allocator()->allocate(new_bytes);
+  const size_t kept = std::min(new_bytes, impl->nbytes());
+  if (kept > 0) {
+    const orStream_t stream = handle(current_stream(impl->device().index()));
+    OPENREG_CHECK(
+        orMemcpyAsync(data.get(), impl->data(), kept, orMemcpyDeviceToDevice, stream));
+  }
+  impl->set_data_ptr_noswap(std::move(data));
+  impl->set_nbytes(new_bytes);
+}
+
+// LITERALINCLUDE START: REGISTER_HOOKS
+namespace {
+const bool registered = [] {
+  at::RegisterPrivateUse1HooksInterface(new OpenRegHooks);  // lives for ever
+  return true;
+}();
+}  // namespace
+// LITERALINCLUDE END: REGISTER_HOOKS
+
+}  // namespace openreg

@@ -1,0 +1,78 @@
+// Streams: from PyTorch's c10::Stream to the driver's handle and back; explained in docs/start/architecture.md.
+#include "csrc/runtime/OpenRegStream.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace openreg {
+namespace {
+
+constexpr auto kType = c10::DeviceType::PrivateUse1;
+constexpr size_t kMaxDevices = 64;  // the driver's limit
+
+// The current stream's id of every device, for one thread. Zero-initialised: each thread
+// starts on the default streams.
+c10::StreamId& current_id(DeviceIndex device) {
+  static thread_local std::array<c10::StreamId, kMaxDevices> ids{};
+  return ids.at(static_cast<size_t>(device));
+}
+
+c10::Stream make_stream(DeviceIndex device, c10::StreamId id) {
+  return c10::Stream(c10::Stream::UNSAFE, c10::Device(kType, device), id);
+}
+
+void check_index(DeviceIndex device) {
+  TORCH_CHECK_VALUE(device >= 0 && device < device_count(), "openreg: device index ",
+                    static_cast<int>(device), " is out of range: this process sees ",
+                    static_cast<int>(device_count()), " device(s)");
+}
+
+struct Pool {
+  std::vector<orStream_t> streams;
+  size_t next = 0;
+};
+
+}  // namespace
+
+c10::Stream default_stream(DeviceIndex device) {
+  check_index(device);
+  return make_stream(device, 0);
+}
+
+c10::Stream current_stream(DeviceIndex device) {
+  return make_stream(device, current_id(device));
+}
+
+c10::Stream exchange_stream(const c10::Stream& stream) {
+  check_index(stream.device_index());
+  c10::StreamId& id = current_id(stream.device_index());
+  return make_stream(stream.device_index(), std::exchange(id, stream.id()));
+}
+
+c10::Stream stream_from_pool(DeviceIndex device, int priority) {
+  check_index(device);
+  int least = 0;
+  int greatest = 0;
+  OPENREG_CHECK(orDeviceGetStreamPriorityRange(&least, &greatest));
+  priority = std::max(greatest, std::min(least, priority));
+
+  static std::mutex mutex;
+  static std::map<std::pair<DeviceIndex, int>, Pool> pools;
+  const std::lock_guard lock(mutex);
+  Pool& pool = pools[{device, priority}];
+  if (pool.streams.size() < kStreamsPerPool) {  // grow as they are asked for
+    const DeviceScope scope(device);
+    orStream_t stream = nullptr;
+    OPENREG_CHECK(orStreamCreateWithPriority(&stream, priority));
+    pool.streams.push_back(stream);
+    return make_stream(device, reinterpret_cast<c10::StreamId>(stream));
+  }
+  const orStream_t stream = pool.streams[pool.next++ % kStreamsPerPool];
+  return make_stream(device, reinterpret_cast<c10::StreamId>(stream));
+}
+
+}  // namespace openreg

@@ -1,0 +1,32 @@
+// Streams: from PyTorch's c10::Stream to the driver's handle and back; explained in docs/start/architecture.md.
+#pragma once
+
+#include <c10/core/Stream.h>
+#include <openreg.h>
+
+#include "csrc/Export.h"
+#include "csrc/runtime/OpenRegFunctions.h"
+
+namespace openreg {
+
+// A c10::Stream is a device and a 64-bit id. Here the id is the driver's handle: 0 is the
+// default stream of the device, because the driver calls that one NULL.
+inline orStream_t handle(const c10::Stream& stream) {
+  return reinterpret_cast<orStream_t>(stream.id());
+}
+
+// The default stream of `device`.
+OPENREG_EXPORT c10::Stream default_stream(DeviceIndex device);
+
+// The stream on which this thread's work for `device` runs; at first the default stream.
+OPENREG_EXPORT c10::Stream current_stream(DeviceIndex device);
+
+// Makes `stream` current on its device, for this thread; returns the one that was.
+OPENREG_EXPORT c10::Stream exchange_stream(const c10::Stream& stream);
+
+// One of `kStreamsPerPool` streams of the device and priority, in turn. Streams are
+// never destroyed: a c10::Stream does not say when its last copy dies.
+constexpr int kStreamsPerPool = 32;
+OPENREG_EXPORT c10::Stream stream_from_pool(DeviceIndex device, int priority);
+
+}  // namespace openreg

@@ -1,0 +1,31 @@
+# Loads the backend and registers it with torch; explained in docs/frontend/autoload.md.
+"""PyTorch backend for OpenReg, a simulated accelerator.
+
+``import torch`` loads this package by itself. After that, ``"openreg"`` is a device like
+any other and ``torch.openreg`` is its module.
+"""
+
+
+# LITERALINCLUDE START: AUTOLOAD
+def _autoload() -> None:
+    """Called by ``import torch``, which finds it through the entry point.
+
+    There is nothing left to do: to call this function, torch has imported this module.
+    It stands above ``import torch``, so that torch finds it as well when this module
+    is imported first, and is only half executed at that moment.
+    """
+
+
+import torch  # noqa: E402
+
+from torch_openreg import _version_guard  # noqa: E402
+
+_version_guard.check(torch.__version__)  # (1)
+
+import torch_openreg._C  # noqa: E402  (2)
+import torch_openreg.openreg  # noqa: E402
+
+torch.utils.rename_privateuse1_backend("openreg")  # (3)
+torch._register_device_module("openreg", torch_openreg.openreg)  # (4)
+torch.utils.generate_methods_for_privateuse1_backend(for_storage=True)  # (5)
+# LITERALINCLUDE END: AUTOLOAD

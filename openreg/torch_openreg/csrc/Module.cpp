@@ -1,0 +1,86 @@
+// Python bindings of the backend: glue without logic; explained in docs/start/architecture.md.
+#include <torch/csrc/Exceptions.h>
+#include <torch/csrc/utils/device_lazy_init.h>
+#include <torch/csrc/utils/pybind.h>
+
+#include "csrc/aten/native/Fallback.h"
+#include "csrc/runtime/OpenRegFunctions.h"
+#include "csrc/runtime/OpenRegGenerator.h"
+
+namespace py = pybind11;
+
+namespace {
+
+// Device calls may wait for kernels: other Python threads go on meanwhile.
+using NoGil = py::call_guard<py::gil_scoped_release>;
+
+void bind_devices(py::module_& m) {
+  m.def("_device_count", &openreg::device_count, "Number of devices; 0 without driver.");
+  m.def("_current_device", &openreg::current_device, "Index of the current device.");
+  m.def("_set_device", &openreg::set_device, py::arg("device"),
+        "Makes a device current. ValueError if it does not exist.");
+  m.def("_exchange_device", &openreg::exchange_device, py::arg("device"),
+        "Makes a device current and returns the index of the one that was.");
+  m.def("_synchronize", &openreg::synchronize, py::arg("device"), NoGil(),
+        "Waits for all work on a device. torch.AcceleratorError if a kernel failed.");
+  m.def(
+      "_device_properties",
+      [](c10::DeviceIndex device) {
+        orDeviceProp properties{};
+        OPENREG_CHECK(orGetDeviceProperties(&properties, device));
+        py::dict result;
+        result["name"] = properties.name;
+        result["total_memory"] = properties.totalGlobalMem;
+        result["major"] = properties.major;
+        result["minor"] = properties.minor;
+        result["multi_processor_count"] = properties.multiProcessorCount;
+        return result;
+      },
+      py::arg("device"), "Name, memory in bytes, version and processors of a device.");
+}
+
+// LITERALINCLUDE START: LAZY_INIT
+void bind_initialization(py::module_& m) {
+  // After this, torch marks the device as unusable in every forked child.
+  m.def("_register_fork_handler", [] {
+    torch::utils::register_fork_handler_for_device_init(at::kPrivateUse1);
+  });
+  m.def("_is_in_bad_fork",
+        [] { return torch::utils::is_device_in_bad_fork(at::kPrivateUse1); });
+}
+// LITERALINCLUDE END: LAZY_INIT
+
+void bind_random(py::module_& m) {
+  m.def("_default_generator", &openreg::default_generator, py::arg("device"),
+        "The generator used by operators which are given none; -1: current device.");
+}
+
+void bind_fallback(py::module_& m) {
+  m.def("_set_fallback_mode", &openreg::set_fallback_mode, py::arg("mode"));
+  m.def("_fallback_mode", &openreg::fallback_mode);
+  m.def("_fallback_counts", &openreg::fallback_counts);
+  m.def("_reset_fallback_counts", &openreg::reset_fallback_counts);
+}
+
+py::module_::module_def definition;
+
+}  // namespace
+
+// LITERALINCLUDE START: INIT_MODULE
+extern "C" C10_EXPORT PyObject* initOpenRegModule() {
+  try {
+    py::module_ m = py::module_::create_extension_module(
+        "torch_openreg._C", "C++ half of torch_openreg.", &definition);
+    bind_devices(m);
+    bind_initialization(m);
+    bind_random(m);
+    bind_fallback(m);
+    return m.release().ptr();
+  } catch (py::error_already_set& error) {
+    error.restore();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_ImportError, error.what());
+  }
+  return nullptr;
+}
+// LITERALINCLUDE END: INIT_MODULE

@@ -1,0 +1,6 @@
+// The module that Python loads: hands over to libtorch_bindings.so; explained in docs/start/architecture.md.
+#include <Python.h>
+
+extern PyObject* initOpenRegModule(void);
+
+PyMODINIT_FUNC PyInit__C(void) { return initOpenRegModule(); }

@@ -1,0 +1,190 @@
+# The device module torch.openreg; explained in docs/start/quickstart.md.
+"""Devices of the simulated accelerator OpenReg, with the names of ``torch.cuda``."""
+
+import threading
+from types import TracebackType
+from typing import NamedTuple
+
+import torch
+from torch_openreg import _C
+
+from .fallback import (
+    fallback_counts,
+    fallback_mode,
+    reset_fallback_counts,
+    set_fallback_mode,
+)
+from .random import (
+    default_generators,
+    get_rng_state,
+    get_rng_state_all,
+    initial_seed,
+    manual_seed,
+    manual_seed_all,
+    seed,
+    seed_all,
+    set_rng_state,
+    set_rng_state_all,
+)
+
+__all__ = [
+    "current_device",
+    "default_generators",
+    "device",
+    "device_count",
+    "fallback_counts",
+    "fallback_mode",
+    "get_device_name",
+    "get_device_properties",
+    "get_rng_state",
+    "get_rng_state_all",
+    "init",
+    "initial_seed",
+    "is_available",
+    "is_initialized",
+    "manual_seed",
+    "manual_seed_all",
+    "reset_fallback_counts",
+    "seed",
+    "seed_all",
+    "set_device",
+    "set_fallback_mode",
+    "set_rng_state",
+    "set_rng_state_all",
+    "synchronize",
+]
+
+_initialized = False
+_initialization_lock = threading.Lock()
+
+# What torch accepts as a device: an index, "openreg", "openreg:1" or a torch.device.
+_Device = int | str | torch.device
+
+
+# LITERALINCLUDE START: LAZY_INIT_PYTHON
+def _lazy_init() -> None:
+    """Torch calls this before the first tensor is created on the device.
+
+    Raises:
+        RuntimeError: in a child process that was forked after the device was used.
+    """
+    global _initialized
+    if _is_in_bad_fork():
+        raise RuntimeError(
+            "Cannot re-initialize openreg in forked subprocess. To use openreg with "
+            "multiprocessing, you must use the 'spawn' start method"
+        )
+    with _initialization_lock:
+        if not _initialized:
+            _C._register_fork_handler()
+            _initialized = True
+# LITERALINCLUDE END: LAZY_INIT_PYTHON
+
+
+def init() -> None:
+    """Initialize the device now, rather than when it is first used."""
+    _lazy_init()
+
+
+def is_initialized() -> bool:
+    """Return whether this process has initialized the device."""
+    return _initialized and not _is_in_bad_fork()
+
+
+def _is_in_bad_fork() -> bool:
+    """Return whether this process was forked after the device had been used."""
+    return _C._is_in_bad_fork()
+
+
+def is_available() -> bool:
+    """Return whether there is a device. Never raises; does not prevent forking."""
+    return _C._device_count() > 0
+
+
+def device_count() -> int:
+    """Return the number of devices; 0 without a working driver."""
+    return _C._device_count()
+
+
+def current_device() -> int:
+    """Return the index of the calling thread's current device."""
+    return _C._current_device()
+
+
+def set_device(device: _Device) -> None:
+    """Make a device current for the calling thread; a negative index does nothing.
+
+    Raises:
+        ValueError: there is no such device, or it is of another type.
+    """
+    index = _get_device_index(device)
+    if index >= 0:
+        _C._set_device(index)
+
+
+def synchronize(device: _Device | None = None) -> None:
+    """Wait until all work on a device is done; by default, on the current one.
+
+    Raises:
+        torch.AcceleratorError: a kernel on the device failed.
+    """
+    _lazy_init()
+    _C._synchronize(_get_device_index(device))
+
+
+class DeviceProperties(NamedTuple):
+    """What the driver tells of a device."""
+
+    name: str
+    total_memory: int  #: in bytes
+    major: int
+    minor: int
+    multi_processor_count: int
+
+
+def get_device_properties(device: _Device | None = None) -> DeviceProperties:
+    """Return name, memory and version of a device; by default, of the current one."""
+    return DeviceProperties(**_C._device_properties(_get_device_index(device)))
+
+
+def get_device_name(device: _Device | None = None) -> str:
+    """Return the name of a device; by default, of the current one."""
+    return get_device_properties(device).name
+
+
+class device:
+    """Context manager that makes a device current; ``None`` and -1 do nothing."""
+
+    def __init__(self, device: _Device | None) -> None:
+        self.idx = -1 if device is None else _get_device_index(device)
+        self.prev_idx = -1
+
+    def __enter__(self) -> None:
+        if self.idx >= 0:
+            self.prev_idx = _C._exchange_device(self.idx)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self.prev_idx >= 0:
+            _C._set_device(self.prev_idx)
+
+
+def _get_device_index(device: _Device | None) -> int:
+    """Return the index of a device; of the current one where none is given."""
+    if isinstance(device, int) and not isinstance(device, bool):
+        return device
+    if device is None:
+        return current_device()
+    if isinstance(device, str):
+        device = torch.device(device)
+    if not isinstance(device, torch.device):
+        raise TypeError(
+            f"openreg: expected an index, a string or a torch.device, not {device!r}"
+        )
+    if device.type != "openreg":
+        raise ValueError(f"openreg: expected an openreg device, but got {device}")
+    return current_device() if device.index is None else device.index
