@@ -75,9 +75,8 @@ def tests(session: nox.Session) -> None:
 
 @session_without_venv
 def doctest(session: nox.Session) -> None:
-    """Run every example of the guide on an openreg device, without rendering it."""
-    refuse_arguments(session)
-    run_pages(session)
+    """Run every example of the guide on an openreg device; -- PAGE runs one page."""
+    run_pages(session, *session.posargs)
 
 
 @session_without_venv
@@ -168,13 +167,13 @@ def install_backend(session: nox.Session) -> Path:
     return tools
 
 
-def run_pages(session: nox.Session) -> Path:
+def run_pages(session: nox.Session, *pages: str) -> Path:
     """Runs the examples of all pages; the tools of the `docs` environment."""
     install_backend(session)
     tools = environment(session, "docs")
     with step(session, "running the examples of the guide"):
         script = "docs/_ext/run_pages.py"
-        run(session, tools, "python", script, "--json", "build/pages.json")
+        run(session, tools, "python", script, "--json", "build/pages.json", *pages)
     return tools
 
 

@@ -133,7 +133,7 @@ def test_no_browser(tmp_path):
     assert line.startswith("Chromium is not on PATH. Install it (Debian, Ubuntu: ")
 
 
-@pytest.mark.parametrize("session", ["build", "docs", "doctest"])
+@pytest.mark.parametrize("session", ["build", "docs"])
 def test_arguments_that_would_be_ignored(session):
     line = refusal(nox("-s", session, "--", "--fast"))
     assert line == f"{session} takes no arguments, not ['--fast']."
