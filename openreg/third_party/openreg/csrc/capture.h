@@ -1,0 +1,33 @@
+// Capture: recording the tasks of streams instead of running them. Explained in
+// docs/runtime/graph.md.
+#pragma once
+
+#include <memory>
+
+#include "openreg.h"
+#include "task.h"
+
+namespace openreg {
+
+class Device;
+class Stream;
+struct CapturedMark;  // the record of an event inside a capture
+
+// For streams that are capturing: appends a task, or makes the mark of an event record.
+orError_t captureTask(Stream& stream, Task&& task);
+orError_t captureMark(Stream& stream, std::shared_ptr<CapturedMark>* mark);
+// Makes `stream` wait for a mark of a capture: it joins that capture if it is in none.
+orError_t captureJoin(Stream& stream, const CapturedMark& mark);
+
+// The refusals. Each spoils the capture that it protects: orStreamEndCapture() will
+// tell which call it was. A call that would wait is refused while a capture forbids it,
+// see orStreamCaptureMode. orSuccess when there is no reason to refuse.
+orError_t refuseWait();
+orError_t refuseWaitFor(Stream& stream);
+orError_t refuseWaitFor(Device& device);
+orError_t refuseOnCapturing(Stream& stream);
+orError_t refuseOnCaptured(const CapturedMark& mark);
+orError_t refuseOutsideMark(Stream& stream);
+orError_t refusePageable(Stream& stream);
+
+}  // namespace openreg

@@ -1,0 +1,68 @@
+// A device: its memory, its streams and its sticky fault. Explained in
+// docs/runtime/device.md.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "handle.h"
+#include "heap.h"
+#include "openreg.h"
+
+namespace openreg {
+
+class Stream;
+
+class Device {
+ public:
+  explicit Device(int index);
+
+  int index() const { return index_; }
+  Ref<Stream> defaultStream() const;  // defined in stream.h
+
+  // Device memory. Lock heapMutex around every use.
+  std::mutex heapMutex;
+  Heap heap;
+
+  // Waits until every stream has finished what it holds now.
+  void wait();
+  // Takes the executor locks of all streams and keeps them; see onExit() in
+  // process.cpp.
+  void halt(std::chrono::steady_clock::time_point deadline);
+
+  // Streams tell the device of their birth, their end and the tasks they hold.
+  int addStream(Stream* stream);  // returns the stream's number, used in messages
+  void removeStream(Stream* stream);
+  void taskAdded() { pending_.fetch_add(1, std::memory_order_relaxed); }
+  void taskDone() { pending_.fetch_sub(1, std::memory_order_release); }
+
+  // The sticky fault. The first one stays until clearFault().
+  bool faulted() const { return fault_.load(std::memory_order_acquire) != orSuccess; }
+  void raiseFault(orError_t error, const char* kernel, int stream, const char* words);
+  void clearFault();
+  // orSuccess, or the fault as an error of the API function the thread is in.
+  orError_t reportFault() { return faulted() ? failWithFault() : orSuccess; }
+
+ private:
+  orError_t failWithFault();
+  std::vector<Ref<Stream>> liveStreams();
+
+  const int index_;
+  Ref<Stream> defaultStream_;
+  std::atomic<int64_t> pending_ = 0;
+  std::atomic<orError_t> fault_ = orSuccess;
+  std::mutex faultMutex_;
+  std::string faultWords_;
+  std::mutex streamsMutex_;
+  std::vector<Stream*> streams_;
+  int streamsMade_ = 0;
+};
+
+// orSuccess when `device` is the ordinal of a device. Does not need a running driver.
+orError_t checkDevice(int device);
+
+}  // namespace openreg

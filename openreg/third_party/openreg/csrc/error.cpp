@@ -1,0 +1,72 @@
+// Errors: names, sentences and details. Explained in docs/runtime/errors.md.
+#include "error.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <string>
+
+#include "call.h"
+
+namespace openreg {
+namespace {
+
+thread_local std::string detail;
+
+struct Entry {
+  const char* name;
+  const char* text;
+};
+
+Entry entryOf(orError_t error) {
+  switch (error) {
+#define OPENREG_ERROR(code, text) \
+  case code:                      \
+    return {#code, text};
+    OPENREG_ERROR(orSuccess, "no error")
+    OPENREG_ERROR(orErrorInvalidValue, "an argument is not valid")
+    OPENREG_ERROR(orErrorMemoryAllocation, "out of memory")
+    OPENREG_ERROR(orErrorInitializationError,
+                  "the driver cannot be used in this process")
+    OPENREG_ERROR(orErrorInvalidDevicePointer, "not the address of device memory")
+    OPENREG_ERROR(orErrorInvalidMemcpyDirection,
+                  "the kind of the copy does not match the addresses")
+    OPENREG_ERROR(orErrorNoDevice, "there is no device")
+    OPENREG_ERROR(orErrorInvalidDevice, "there is no device of this number")
+    OPENREG_ERROR(orErrorInvalidResourceHandle, "the handle is not live")
+    OPENREG_ERROR(orErrorNotReady, "the work has not finished yet")
+    OPENREG_ERROR(orErrorIllegalAddress, "a kernel used an illegal address")
+    OPENREG_ERROR(orErrorLaunchFailure, "a kernel failed")
+    OPENREG_ERROR(orErrorNotPermitted, "the call is not permitted inside a task")
+    OPENREG_ERROR(orErrorNotSupported, "the call is not supported")
+    OPENREG_ERROR(orErrorStreamCaptureUnsupported,
+                  "the call is not permitted during a stream capture")
+    OPENREG_ERROR(orErrorStreamCaptureInvalidated, "the stream capture was spoilt")
+    OPENREG_ERROR(orErrorStreamCaptureUnjoined,
+                  "a forked stream did not join the capture again")
+    OPENREG_ERROR(orErrorUnknown, "unknown error")
+#undef OPENREG_ERROR
+  }
+  return {"orErrorUnrecognized", "not an error code of this driver"};
+}
+
+}  // namespace
+
+orError_t fail(orError_t code, const char* format, ...) {
+  char message[1024];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(message, sizeof message, format, arguments);
+  va_end(arguments);
+  detail = thread.function;
+  detail += "(): ";
+  detail += message;
+  return code;
+}
+
+}  // namespace openreg
+
+const char* orGetErrorName(orError_t error) { return openreg::entryOf(error).name; }
+
+const char* orGetErrorString(orError_t error) { return openreg::entryOf(error).text; }
+
+const char* orGetErrorDetail(void) { return openreg::detail.c_str(); }

@@ -1,0 +1,13 @@
+// Errors: how a failing function says what was wrong. Explained in
+// docs/runtime/errors.md.
+#pragma once
+
+#include "openreg.h"
+
+namespace openreg {
+
+// Stores "orFunction(): message" as the thread's error detail and returns `code`. The
+// function's name is the one that call() noted, see call.h.
+[[gnu::format(printf, 2, 3)]] orError_t fail(orError_t code, const char* format, ...);
+
+}  // namespace openreg

@@ -1,0 +1,236 @@
+// The executor of a stream: how tasks get queued, run and waited for. Explained in
+// docs/runtime/stream.md.
+//
+// Each stream that has ever had work has one worker thread. A thread that waits for a
+// stream does not only sleep: when nobody runs the stream's tasks just then, it runs
+// them itself. This spares two thread switches per launch and wait. OPENREG_STEAL=0
+// turns it off.
+//
+// Nothing can block for ever, provided that the kernels themselves end. A task only
+// ever waits for marks, and a mark is set before the wait for it is enqueued. Look at
+// the oldest unfinished task of all streams: everything it could wait for is older,
+// hence finished, so whoever runs it gets on. If nobody runs it, then the worker of its
+// stream is awake (it sleeps only when the queue is empty) and takes it as soon as the
+// executor lock is free. A thread that helps while it runs a waiting task needs only
+// older tasks than that one, so it never comes back to a stream whose lock it holds.
+#include <pthread.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <cstdio>
+#include <system_error>
+#include <thread>
+
+#include "call.h"
+#include "capture.h"
+#include "stream.h"
+
+namespace openreg {
+namespace {
+
+// After work the worker naps for about 2 ms, looking now and then, before it sleeps for
+// good. Loops of launch and wait thus issue no wake-up call, which costs more than a
+// small kernel.
+constexpr auto kNap = std::chrono::microseconds(50);
+constexpr int kNaps = 20;
+
+// Helping nests when helped streams wait for others. Bounded, to bound the use of the
+// stack.
+constexpr int kMaxDepth = 8;
+
+// How often a waiting thread looks before it sleeps: about as long as a short kernel
+// takes.
+constexpr int kSpins = 200;
+
+void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+// Workers leave signals to the threads of the program, except those that report a
+// defect of the code that runs on them.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    for (int kept :
+         {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS, SIGPROF}) {
+      sigdelset(&all, kept);
+    }
+    pthread_sigmask(SIG_SETMASK, &all, &saved_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &saved_, nullptr); }
+
+ private:
+  sigset_t saved_;
+};
+
+}  // namespace
+
+orError_t Stream::enqueue(Task&& task, uint64_t* position) {
+  if (capturing.load(std::memory_order_acquire)) [[unlikely]] {
+    return captureTask(*this, std::move(task));
+  }
+  if (orError_t error = device_.reportFault()) return error;
+  uint64_t own = 0;
+  if (orError_t error = push(std::move(task), &own)) return error;
+  if (position != nullptr) *position = own;
+  // A fault shows up in the next call, not in this one: it has accepted the task.
+  if (config.launchBlocking) wait(own);
+  return orSuccess;
+}
+
+orError_t Stream::push(Task&& task, uint64_t* position) {
+  for (;;) {
+    uint64_t end = 0;
+    {
+      std::lock_guard lock(mutex_);
+      end = enqueued_.load(std::memory_order_relaxed);
+      if (end - completed_.load(std::memory_order_acquire) < kCapacity) {
+        if (worker_ == Worker::kNone && !startWorker()) {
+          return fail(
+              orErrorInitializationError,
+              "the system does not let the driver start a thread for stream %d of "
+              "device %d. Use fewer streams or raise the limit (ulimit -u)",
+              number_, device_.index());
+        }
+        ring_[end % kCapacity] = std::move(task);
+        *position = end + 1;
+        device_.taskAdded();
+        enqueued_.store(end + 1, std::memory_order_release);
+        if (worker_ == Worker::kAsleep) {
+          worker_ = Worker::kAwake;
+          workAdded_.notify_one();
+        }
+        return orSuccess;
+      }
+    }
+    wait(end - kCapacity / 2);
+  }
+}
+
+// Under mutex_.
+bool Stream::startWorker() {
+  if (ring_ == nullptr) ring_ = std::make_unique<Task[]>(kCapacity);
+  SignalsBlocked blocked;
+  try {
+    std::thread([self = Table<Stream>::refTo(this)] { self->work(); }).detach();
+  } catch (const std::system_error&) {
+    return false;
+  }
+  worker_ = Worker::kAwake;
+  return true;
+}
+
+void Stream::work() {
+  char name[16];
+  std::snprintf(name, sizeof name, "openreg%d-%d", device_.index(), number_);
+  pthread_setname_np(pthread_self(), name);
+  // Streams of higher priority ask the system for more processor time. It refuses
+  // unless the process has the right to; then the priority has no effect.
+  if (priority_ < 0) setpriority(PRIO_PROCESS, 0, priority_);
+
+  const int maxNaps = config.steal ? kNaps : 0;
+  int naps = 0;
+  uint64_t seen = 0;
+  for (;;) {
+    uint64_t end = this->end();
+    if (end != seen) naps = 0;
+    seen = end;
+    if (!done(end)) {
+      std::unique_lock lock(executor_, std::try_to_lock);
+      if (!lock && naps >= maxNaps) lock.lock();
+      if (lock) {
+        runUntil(end);
+        continue;
+      }
+    } else if (naps >= maxNaps) {
+      if (!sleepOrLeave()) return;
+      naps = 0;
+      continue;
+    }
+    std::this_thread::sleep_for(kNap);
+    ++naps;
+  }
+}
+
+// Sleeps until there is work; false when the worker is to end.
+bool Stream::sleepOrLeave() {
+  std::unique_lock lock(mutex_);
+  if (!done(end())) return true;
+  if (!retired_) {
+    worker_ = Worker::kAsleep;
+    workAdded_.wait(lock, [this] { return worker_ == Worker::kAwake; });
+    return true;
+  }
+  worker_ = Worker::kNone;
+  return false;
+}
+
+// Runs tasks up to `position`. The caller holds the executor lock.
+void Stream::runUntil(uint64_t position) {
+  ++thread.depth;
+  for (uint64_t next = completed_.load(std::memory_order_relaxed); next < position;) {
+    Task& task = ring_[next % kCapacity];
+    runTask(task, device_, number_);
+    task = Task();  // a kernel's destroy(args) runs here: who waits for the task sees
+                    // it done
+    completed_.store(++next);
+    device_.taskDone();
+    // Pairs with waitPassively(): either this thread sees the sleeper's position, or
+    // the sleeper sees the task done. Both sides need sequential consistency for that.
+    if (wakeAt_.load() <= next) {
+      std::lock_guard lock(mutex_);
+      wakeAt_.store(UINT64_MAX);
+      workDone_.notify_all();
+    }
+  }
+  --thread.depth;
+}
+
+void Stream::wait(uint64_t position) {
+  if (done(position)) return;
+  if (config.steal && thread.depth < kMaxDepth) {
+    std::unique_lock lock(executor_, std::try_to_lock);
+    if (lock) {
+      runUntil(position);
+      return;
+    }
+  }
+  waitPassively(position);
+}
+
+void Stream::waitPassively(uint64_t position) {
+  for (int i = 0; i < kSpins; ++i) {
+    if (done(position)) return;
+    pause();
+  }
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    if (wakeAt_.load() > position) wakeAt_.store(position);
+    if (done(position)) return;
+    workDone_.wait(lock);
+  }
+}
+
+void Stream::retire() {
+  std::lock_guard lock(mutex_);
+  retired_ = true;
+  if (worker_ == Worker::kAsleep) {
+    worker_ = Worker::kAwake;
+    workAdded_.notify_one();
+  }
+}
+
+void Stream::halt(std::chrono::steady_clock::time_point deadline) {
+  while (!executor_.try_lock()) {
+    if (std::chrono::steady_clock::now() > deadline) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+}  // namespace openreg

@@ -1,0 +1,120 @@
+// Graphs: captured tasks that can be run many times. Explained in
+// docs/runtime/graph.md.
+#include "graph.h"
+
+#include <memory>
+#include <mutex>
+
+#include "call.h"
+#include "event.h"
+#include "stream.h"
+
+namespace openreg {
+namespace {
+
+// Graph, executable and pending launches share the tasks: they may go in any order.
+using Nodes = std::shared_ptr<const std::vector<Node>>;
+
+struct Graph {
+  using Handle = orGraph_t;
+  static constexpr uint64_t kTag = 0x53;
+  explicit Graph(Nodes nodes) : nodes(std::move(nodes)) {}
+  const Nodes nodes;
+};
+
+struct GraphExec {
+  using Handle = orGraphExec_t;
+  static constexpr uint64_t kTag = 0x54;
+  explicit GraphExec(Nodes nodes) : nodes(std::move(nodes)) {}
+  const Nodes nodes;
+  std::mutex mutex;
+  std::shared_ptr<Mark> lastLaunch;
+};
+
+orError_t failGraph(const void* handle, const char* kind) {
+  return fail(orErrorInvalidResourceHandle,
+              "%p is not a live %s: it was destroyed already, or never made", handle,
+              kind);
+}
+
+}  // namespace
+
+orError_t createGraph(std::vector<Node> nodes, orGraph_t* graph) {
+  orGraph_t handle = nullptr;
+  auto shared = std::make_shared<const std::vector<Node>>(std::move(nodes));
+  if (!table<Graph>.create(&handle, std::move(shared))) {
+    return fail(orErrorMemoryAllocation,
+                "there are too many live graphs: destroy some");
+  }
+  *graph = handle;
+  return orSuccess;
+}
+
+}  // namespace openreg
+
+using namespace openreg;
+
+orError_t orGraphGetNodeCount(orGraph_t graph, size_t* count) {
+  return call(__func__, [&]() -> orError_t {
+    if (count == nullptr) return fail(orErrorInvalidValue, "count is null");
+    auto target = table<Graph>.find(graph);
+    if (!target) return failGraph(graph, "graph");
+    *count = target->nodes->size();
+    return orSuccess;
+  });
+}
+
+orError_t orGraphInstantiate(orGraphExec_t* exec, orGraph_t graph) {
+  return call(__func__, [&]() -> orError_t {
+    if (exec == nullptr) return fail(orErrorInvalidValue, "exec is null");
+    auto target = table<Graph>.find(graph);
+    if (!target) return failGraph(graph, "graph");
+    orGraphExec_t handle = nullptr;
+    if (!table<GraphExec>.create(&handle, target->nodes)) {
+      return fail(orErrorMemoryAllocation,
+                  "there are too many live executable graphs: destroy some");
+    }
+    *exec = handle;
+    return orSuccess;
+  });
+}
+
+orError_t orGraphLaunch(orGraphExec_t exec, orStream_t stream) {
+  return call(__func__, [&]() -> orError_t {
+    auto target = table<GraphExec>.find(exec);
+    if (!target) return failGraph(exec, "executable graph");
+    auto source = findStream(stream);
+    if (!source) return failStream(stream);
+    if (source->capturing.load(std::memory_order_acquire)) {
+      return source->enqueue(GraphRun{target->nodes});
+    }
+    // A graph has one set of arguments and of intermediate results: its launches run
+    // one after the other, also those on different streams.
+    std::lock_guard lock(target->mutex);
+    auto& last = target->lastLaunch;
+    if (last && last->stream.get() != source.get() && !last->done()) {
+      if (orError_t error = source->enqueue(Wait{last})) return error;
+    }
+    auto mark = std::make_shared<Mark>();
+    mark->stream = source;
+    if (orError_t error = source->enqueue(GraphRun{target->nodes}, &mark->position)) {
+      return error;
+    }
+    last = std::move(mark);
+    return orSuccess;
+  });
+}
+
+orError_t orGraphDestroy(orGraph_t graph) {
+  return call(__func__, [&]() -> orError_t {
+    if (!table<Graph>.remove(graph)) return failGraph(graph, "graph");
+    return orSuccess;
+  });
+}
+
+orError_t orGraphExecDestroy(orGraphExec_t exec) {
+  return call(__func__, [&]() -> orError_t {
+    if (!table<GraphExec>.remove(exec)) return failGraph(exec, "executable graph");
+    return orSuccess;
+  });
+}

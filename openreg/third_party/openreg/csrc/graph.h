@@ -1,0 +1,14 @@
+// Graphs: captured tasks that can be run many times. Explained in
+// docs/runtime/graph.md.
+#pragma once
+
+#include <vector>
+
+#include "openreg.h"
+#include "task.h"
+
+namespace openreg {
+
+orError_t createGraph(std::vector<Node> nodes, orGraph_t* graph);
+
+}  // namespace openreg

@@ -1,0 +1,62 @@
+// Kernels and host callbacks: launching, and what they may do while they run. Explained
+// in docs/operators/native.md.
+#include "kernel.h"
+
+#include <utility>
+
+#include "call.h"
+#include "memory.h"
+#include "stream.h"
+
+namespace openreg {
+namespace {
+
+thread_local std::string faultWords;
+
+}  // namespace
+
+std::string takeFaultWords() {
+  if (faultWords.empty()) return {};
+  return std::exchange(faultWords, {});
+}
+
+}  // namespace openreg
+
+using namespace openreg;
+
+orError_t orLaunchKernel(const char* name, orKernel_t kernel, void* args,
+                         orHostFn_t destroy, orStream_t stream) {
+  return call(__func__, [&]() -> orError_t {
+    if (name == nullptr) return fail(orErrorInvalidValue, "name is null");
+    if (kernel == nullptr) return fail(orErrorInvalidValue, "kernel is null");
+    auto target = findStream(stream);
+    if (!target) return failStream(stream);
+    Task task(std::in_place_type<Kernel>, name, kernel, args, destroy);
+    // When the launch fails the arguments stay the caller's. When it succeeds the task
+    // has been moved away and there is nothing left to disarm.
+    struct Disarm {
+      Task& task;
+      ~Disarm() { std::get<Kernel>(task).destroy = nullptr; }
+    } disarm{task};
+    return target->enqueue(std::move(task));
+  });
+}
+
+orError_t orLaunchHostFunc(orStream_t stream, orHostFn_t fn, void* args) {
+  return call(__func__, [&]() -> orError_t {
+    if (fn == nullptr) return fail(orErrorInvalidValue, "fn is null");
+    auto target = findStream(stream);
+    if (!target) return failStream(stream);
+    return target->enqueue(HostCall{fn, args});
+  });
+}
+
+void* orKernelAddress(const void* ptr) {
+  if (thread.activity != Activity::kKernel || !inReservation(ptr)) return nullptr;
+  return deviceSide(ptr);
+}
+
+void orKernelFault(const char* message) {
+  if (thread.activity != Activity::kKernel || message == nullptr) return;
+  faultWords = message;
+}

@@ -1,0 +1,40 @@
+// Memory: the reservation behind device addresses, pinned host memory, and what an
+// address is. Explained in docs/runtime/memory.md.
+//
+// The memory of all devices is one file without a name (memfd), mapped twice. Range A
+// cannot be touched; its addresses are what orMalloc returns. Range B can be read and
+// written; it is the same memory as the device side sees it. A kernel gets from A to B
+// by adding a constant.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "openreg.h"
+
+namespace openreg {
+
+struct Reservation {
+  std::byte* host = nullptr;  // start of range A
+  ptrdiff_t shift = 0;        // B - A
+  size_t size = 0;            // bytes of all devices together
+};
+extern Reservation reservation;
+
+orError_t reserveMemory();
+
+inline bool inReservation(const void* ptr) {
+  return reinterpret_cast<uintptr_t>(ptr) -
+             reinterpret_cast<uintptr_t>(reservation.host) <
+         reservation.size;
+}
+
+// The device side of `ptr`, which must lie in the reservation.
+inline void* deviceSide(const void* ptr) {
+  return const_cast<std::byte*>(static_cast<const std::byte*>(ptr)) + reservation.shift;
+}
+
+// What the driver knows about an address; never fails.
+orPointerAttributes attributesOf(const void* ptr);
+
+}  // namespace openreg

@@ -1,0 +1,143 @@
+// The process: settings from the environment, start, fork and exit. Explained in
+// docs/start/architecture.md.
+#include "process.h"
+
+#include <pthread.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <string>
+
+#include "call.h"
+#include "device.h"
+#include "memory.h"
+
+namespace openreg {
+
+Config config;
+std::atomic<ProcessState> processStateNow = ProcessState::kFresh;
+
+namespace {
+
+// Never destroyed: other libraries may call the driver while the process exits.
+Device* devices[kMaxDevices];
+
+// Reads a whole number with an optional suffix K, M or G (powers of 1024).
+bool parseNumber(const char* text, bool suffixes, unsigned long long* value) {
+  if (*text < '0' || *text > '9') return false;  // strtoull would take "-1" and " 1"
+  errno = 0;
+  char* end = nullptr;
+  *value = std::strtoull(text, &end, 10);
+  if (errno != 0) return false;
+  int shift = 0;
+  if (suffixes && *end != '\0') {
+    const char* known = "KMG";
+    const char* at = std::strchr(known, *end & ~0x20);  // either case
+    if (at == nullptr || *at == '\0') return false;
+    shift = 10 * static_cast<int>(at - known + 1);
+    ++end;
+  }
+  if (*end != '\0' || *value > (~0ULL >> shift)) return false;
+  *value <<= shift;
+  return true;
+}
+
+// Reads one variable into `value`; true when it is unset, or set within [low, high].
+template <class T>
+bool readVariable(const char* name, unsigned long long low, unsigned long long high,
+                  bool suffixes, const char* expected, T* value, std::string* problem) {
+  const char* text = std::getenv(name);
+  if (text == nullptr) return true;
+  unsigned long long number = 0;
+  if (parseNumber(text, suffixes, &number) && number >= low && number <= high) {
+    *value = static_cast<T>(number);
+    return true;
+  }
+  *problem = std::string(name) + "='" + text + "' is not " + expected +
+             ". Correct the variable or unset it";
+  return false;
+}
+
+// The words for what is wrong with the environment; empty when all is well.
+std::string readEnvironment() {
+  std::string problem;
+  readVariable("OPENREG_DEVICE_COUNT", 0, kMaxDevices, false, "a number from 0 to 64",
+               &config.deviceCount, &problem) &&
+      readVariable("OPENREG_DEVICE_MEMORY", 1ULL << 20, 1ULL << 40, true,
+                   "a size from 1M to 1024G (bytes, or a number with suffix K, M or G)",
+                   &config.deviceMemory, &problem) &&
+      readVariable("OPENREG_STEAL", 0, 1, false, "0 or 1", &config.steal, &problem) &&
+      readVariable("OPENREG_LAUNCH_BLOCKING", 0, 1, false, "0 or 1",
+                   &config.launchBlocking, &problem);
+  config.deviceMemory &= ~size_t{4095};  // whole pages
+  return problem;
+}
+
+void onForkInChild() {
+  if (processState() != ProcessState::kFresh) processStateNow = ProcessState::kForked;
+}
+
+// Kernels must not run while the libraries they live in are torn down. Takes the
+// executor lock of every stream and keeps it: a running task may finish, no other
+// starts. A task that never ends must not keep the process alive, hence the deadline.
+void onExit() {
+  if (processState() != ProcessState::kRunning) return;
+  processStateNow = ProcessState::kExiting;
+  if (thread.activity != Activity::kNone)
+    return;  // exit() inside a task: its lock is ours
+  auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  for (int i = 0; i < config.deviceCount; ++i) devices[i]->halt(deadline);
+}
+
+orError_t startDriver() {
+  static std::mutex mutex;
+  std::lock_guard lock(mutex);
+  if (processState() == ProcessState::kRunning) return orSuccess;
+  if (orError_t error = loadConfig()) return error;
+  if (config.deviceCount == 0) {
+    return fail(orErrorNoDevice,
+                "OPENREG_DEVICE_COUNT is 0: there is no device to use");
+  }
+  if (orError_t error = reserveMemory()) return error;
+  for (int i = 0; i < config.deviceCount; ++i) devices[i] = new Device(i);
+  pthread_atfork(nullptr, nullptr, onForkInChild);
+  std::atexit(onExit);
+  processStateNow = ProcessState::kRunning;
+  return orSuccess;
+}
+
+}  // namespace
+
+orError_t loadConfig() {
+  static const std::string problem = readEnvironment();
+  if (problem.empty()) return orSuccess;
+  return fail(orErrorInitializationError, "%s", problem.c_str());
+}
+
+orError_t enterProcess(bool start) {
+  switch (processState()) {
+    case ProcessState::kFresh:
+      return start ? startDriver() : orSuccess;
+    case ProcessState::kRunning:
+      return orSuccess;
+    case ProcessState::kForked:
+      return fail(
+          orErrorInitializationError,
+          "this process was forked from one that had already used the device. The "
+          "driver's threads do not survive a fork: start child processes with the "
+          "'spawn' method, or fork before the first use of the device");
+    case ProcessState::kExiting:
+      return fail(orErrorInitializationError,
+                  "the process is exiting, the device is off");
+  }
+  return orErrorUnknown;
+}
+
+Device& deviceAt(int index) { return *devices[index]; }
+
+Device& currentDevice() { return *devices[thread.device]; }
+
+}  // namespace openreg
