@@ -155,7 +155,9 @@ def install_backend(session: nox.Session) -> Path:
     built, installed = WHEELS / ".key", tools.parent / ".backend-key"
     if not is_current(built, key):
         with step(session, "building the backend"):
-            shutil.rmtree(WHEELS, ignore_errors=True)
+            # setuptools would pack what an earlier build left there, too.
+            for left in (WHEELS, *BUILD.glob("lib.*"), *BUILD.glob("bdist.*")):
+                shutil.rmtree(left, ignore_errors=True)
             flags = ["--no-build-isolation", "--no-deps", "--verbose"]
             run(session, tools, "pip", "wheel", *flags, "-w", str(WHEELS), ".")
             built.write_text(key)
@@ -262,7 +264,8 @@ def environment(session: nox.Session, name: str) -> Path:
         return home / "bin"
     with step(session, f"environment {name}"):
         tools = new_environment(session, name)
-        run(session, tools, "pip", "install", "-r", str(lock_file))
+        # --no-compile: Python compiles what it imports; all of torch takes longer.
+        run(session, tools, "pip", "install", "--no-compile", "-r", str(lock_file))
         if name == "docs":
             borrow(home, ROOT / ".nox" / "tests")
         (home / ".key").write_text(key)
@@ -306,7 +309,8 @@ def run(session: nox.Session, tools: Path, *command: str, **options: Any) -> str
     """Runs a command that finds the programs of an environment first."""
     path = f"{tools}{os.pathsep}{os.environ['PATH']}"
     program = shutil.which(command[0], path=path) or command[0]
-    env = {"PATH": path, "VIRTUAL_ENV": str(tools.parent)}
+    env: dict[str, str | None] = {"PATH": path, "VIRTUAL_ENV": str(tools.parent)}
+    env["PYTHONDONTWRITEBYTECODE"] = None  # see --no-compile in environment()
     return str(session.run(program, *command[1:], external=True, env=env, **options))
 
 
@@ -331,7 +335,7 @@ def fingerprint(sources: list[str] | list[Path], *more: str) -> str:
         digest.update(f"{text}\0".encode())
     for source in (ROOT / source for source in sources):
         for path in sorted(source.rglob("*")) if source.is_dir() else [source]:
-            generated = path.suffix in (".pyc", ".so")
+            generated = path.suffix in (".pyc", ".so") or path.name == "_build_info.py"
             if path.is_file() and not generated and "tests" not in path.parts:
                 digest.update(f"{path.relative_to(ROOT)}\0".encode())
                 digest.update(path.read_bytes())
