@@ -70,10 +70,11 @@ def run_page(path: Path, name: str, timeout: float) -> PageResult:
             if block.directive in ("doctest", "transcript")
         ],
     }
+    done = True
     if job["blocks"]:
         with tempfile.TemporaryDirectory(prefix="page-") as folder:
-            _run_worker(job, Path(folder), result, timeout)
-    if result.written != result.run and not any("ended" in p for p in result.problems):
+            done = _run_worker(job, Path(folder), result, timeout)
+    if done and result.written != result.run:
         result.problems.append(
             f"{name}: {result.written} examples are written in the page, but"
             f" {result.run} were run. Write '>>>' only in {{doctest}} blocks."
@@ -100,7 +101,8 @@ def run_pages(
 
 def _run_worker(
     job: dict[str, Any], folder: Path, result: PageResult, timeout: float
-) -> None:
+) -> bool:
+    """Run the blocks of a page in a process; True if it came to its end."""
     file = folder / "page.job"
     file.write_text(json.dumps(job), encoding="utf-8")
     cwd = folder / "cwd"
@@ -124,13 +126,12 @@ def _run_worker(
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
     result.seconds = round(time.perf_counter() - started, 3)
-    answer = file.with_suffix(".result")
-    if answer.exists():
-        _take_answer(json.loads(answer.read_text(encoding="utf-8")), result)
-    if status != 0:
-        result.problems.append(_how_it_ended(result.page, status, timeout, file, log))
-    elif not answer.exists():
-        result.problems.append(_how_it_ended(result.page, 0, timeout, file, log))
+    events = _read_events(folder / "page.events")
+    _take_events(events, result)
+    done = bool(events) and events[-1]["event"] == "done"
+    if status != 0 or not done:
+        result.problems.append(_how_it_ended(result.page, status, timeout, events, log))
+    return done
 
 
 def page_environment() -> dict[str, str]:
@@ -149,45 +150,56 @@ def page_environment() -> dict[str, str]:
     }
 
 
-def _take_answer(answer: dict[str, Any], result: PageResult) -> None:
-    result.run = answer["run"]
-    result.commands = answer["commands"]
-    for fault in answer["faults"]:
+def _read_events(file: Path) -> list[dict[str, Any]]:
+    if not file.exists():
+        return []
+    # A process that is killed may leave half a line.
+    lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+    return [json.loads(line) for line in lines if line.endswith("\n")]
+
+
+def _take_events(events: list[dict[str, Any]], result: PageResult) -> None:
+    result.run = sum(event["event"] == "example" for event in events)
+    result.commands = sum(event["event"] == "command" for event in events)
+    for fault in (event for event in events if event["event"] == "fault"):
         place = f"{result.page}:{fault['line']}"
-        if not fault["source"]:
+        if fault["source"]:
+            parts = ["this did not print what the page says", _indent(fault["source"])]
+            for title in ("expected", "got"):
+                parts += [
+                    f"  {title}",
+                    _indent(fault[title].strip("\n") or "(nothing)"),
+                ]
+            result.problems.append(f"{place}: " + "\n".join(parts))
+        else:
             result.problems.append(f"{place}: {fault['got']}")
-            continue
-        result.problems.append(
-            f"{place}: this printed something else than the page says\n"
-            + _indent(fault["source"])
-            + "\n  expected\n"
-            + _indent(fault["expected"])
-            + "\n  got\n"
-            + _indent(fault["got"])
-        )
 
 
 def _how_it_ended(
-    page: str, status: int | None, timeout: float, file: Path, log: Path
+    page: str,
+    status: int | None,
+    timeout: float,
+    events: list[dict[str, Any]],
+    log: Path,
 ) -> str:
-    try:
-        progress = file.with_suffix(".progress").read_text(encoding="utf-8")
-    except OSError:
-        progress = ""
-    line, _, source = progress.partition(" ")
-    place = f"{page}:{line}" if line else page
+    last = next((event for event in reversed(events) if "source" in event), None)
     if status is None:
         how = f"was still running after {timeout:g} s and was ended"
     elif status < 0:
         how = f"ended by {signal.Signals(-status).name}"
-    elif file.with_suffix(".result").exists():
-        how = f"ended with status {status} after its last example"
     else:
-        how = f"ended with status {status} before its last example was done"
-    where = f", while it ran\n{_indent(source)}" if source else ""
+        how = f"ended with status {status}"
+    if events and events[-1]["event"] == "done":
+        text = f"{page}: the page {how} after its last example"
+    elif last:
+        text = f"{page}:{last['line']}: the page {how}, while it ran"
+        text += "\n" + _indent(last["source"])
+    else:
+        text = f"{page}: the page {how} before its first example"
     tail = log.read_text(encoding="utf-8", errors="replace").splitlines()[-TAIL_LINES:]
-    text = f"{place}: the page {how}{where}"
-    return f"{text}\n  its last output\n{_indent(chr(10).join(tail))}" if tail else text
+    if tail:
+        text += "\n  its last output\n" + _indent("\n".join(tail))
+    return text
 
 
 def _indent(text: str) -> str:
@@ -228,6 +240,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     docs = chosen.docs.resolve()
     missing = [str(path) for path in chosen.pages if not path.is_file()]
+    if not docs.is_dir():
+        parser.error(f"no such folder: {chosen.docs}")
     if missing:
         parser.error(f"no such page: {', '.join(missing)}")
     if chosen.jobs < 1 or chosen.timeout <= 0:

@@ -58,7 +58,7 @@ def _check_pictures(doctree: nodes.document) -> None:
                 "alt",
                 f"picture {image.get('uri', '')} has no text for readers who cannot"
                 " see it. Write what it shows: ![text](file) or ':alt: text'.",
-                image,
+                image if image.line else image.parent,
             )
 
 

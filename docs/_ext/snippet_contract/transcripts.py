@@ -33,10 +33,10 @@ class Command:
 class TranscriptError(Exception):
     """The shell did not come to the end of the transcript."""
 
-    def __init__(self, command: Command, reason: str, output: str) -> None:
+    def __init__(self, reason: str, outputs: list[str], rest: str) -> None:
         super().__init__(reason)
-        self.command = command
-        self.output = output
+        self.outputs = outputs  # of the commands that were done
+        self.rest = rest  # what the next one printed
 
 
 def parse_transcript(body: str, line: int) -> tuple[list[Command], list[Problem]]:
@@ -83,12 +83,11 @@ def run_transcript(
         output, reason = _run_bash(file, cwd, env, timeout)
     parts = output.split(f"\n{end}\n")
     if len(parts) <= len(commands):
-        reached = commands[len(parts) - 1]
         reason = reason or (
             "the shell ended before the command did: is a quote or a heredoc left"
             " open, or does it call `exit`?"
         )
-        raise TranscriptError(reached, reason, parts[-1].replace(end, ""))
+        raise TranscriptError(reason, parts[:-1], parts[-1])
     return parts[: len(commands)]
 
 
