@@ -1,5 +1,4 @@
-// The entry of every API function: the refusals. Explained in
-// docs/start/architecture.md.
+// The entry of every API function: the refusals. See docs/start/architecture.md.
 #include "call.h"
 
 namespace openreg {

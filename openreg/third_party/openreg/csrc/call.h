@@ -1,5 +1,4 @@
-// The entry of every API function: checks that hold for all of them. Explained in
-// docs/start/architecture.md.
+// The entry of every API function: its checks. See docs/start/architecture.md.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,4 @@
-// Capture: recording the tasks of streams instead of running them. Explained in
-// docs/runtime/graph.md.
+// Capture: recording tasks instead of running them. See docs/runtime/graph.md.
 //
 // The tasks of all streams of a capture go into one list, in the order of the calls. A
 // task depends only on earlier calls, so running the list from front to back keeps

@@ -1,5 +1,4 @@
-// Capture: recording the tasks of streams instead of running them. Explained in
-// docs/runtime/graph.md.
+// Capture: recording tasks instead of running them. See docs/runtime/graph.md.
 #pragma once
 
 #include <memory>

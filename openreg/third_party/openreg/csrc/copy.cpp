@@ -1,5 +1,4 @@
-// Copies and fills. Explained in docs/runtime/memory.md and
-// docs/runtime/host-memory.md.
+// Copies and fills. See docs/runtime/memory.md.
 #include <cstring>
 
 #include "call.h"

@@ -1,5 +1,4 @@
-// A device: its memory, its streams and its sticky fault. Explained in
-// docs/runtime/device.md.
+// A device: its memory, streams and sticky fault. See docs/runtime/device.md.
 #include "device.h"
 
 #include <algorithm>

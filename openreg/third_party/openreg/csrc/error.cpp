@@ -1,4 +1,4 @@
-// Errors: names, sentences and details. Explained in docs/runtime/errors.md.
+// Errors: names, sentences and details. See docs/runtime/errors.md.
 #include "error.h"
 
 #include <cstdarg>

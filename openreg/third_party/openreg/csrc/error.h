@@ -1,5 +1,4 @@
-// Errors: how a failing function says what was wrong. Explained in
-// docs/runtime/errors.md.
+// Errors: how a failing function says what was wrong. See docs/runtime/errors.md.
 #pragma once
 
 #include "openreg.h"

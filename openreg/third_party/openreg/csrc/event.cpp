@@ -1,4 +1,4 @@
-// Events: the API functions on them. Explained in docs/runtime/event.md.
+// Events: the API functions on them. See docs/runtime/event.md.
 #include "event.h"
 
 #include "call.h"

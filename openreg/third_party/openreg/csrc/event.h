@@ -1,4 +1,4 @@
-// Events: marks in streams. Explained in docs/runtime/event.md.
+// Events: marks in streams. See docs/runtime/event.md.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,4 @@
-// Graphs: captured tasks that can be run many times. Explained in
-// docs/runtime/graph.md.
+// Graphs: captured tasks that can be run many times. See docs/runtime/graph.md.
 #include "graph.h"
 
 #include <memory>

@@ -1,5 +1,4 @@
-// Handles: what orStream_t, orEvent_t, ... are. Explained in
-// docs/start/architecture.md.
+// Handles: what orStream_t, orEvent_t, ... are. See docs/start/architecture.md.
 //
 // A handle is not an address but a number made of a slot, the slot's generation, and a
 // tag for the kind. Destroying an object raises the generation of its slot, so a stale,

@@ -1,5 +1,4 @@
-// The free list of one device's memory: best fit, neighbours merge. Explained in
-// docs/runtime/memory.md.
+// The free list of one device's memory: best fit. See docs/runtime/memory.md.
 #include "heap.h"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
-// The free list of one device's memory, in offsets. Explained in
-// docs/runtime/memory.md.
+// The free list of one device's memory, in offsets. See docs/runtime/memory.md.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,4 @@
-// Kernels and host callbacks: launching, and what they may do while they run. Explained
-// in docs/operators/native.md.
+// Kernels and host callbacks: launching them. See docs/start/architecture.md.
 #include "kernel.h"
 
 #include <utility>

@@ -1,4 +1,4 @@
-// Kernels: the words of a fault. Explained in docs/runtime/errors.md.
+// Kernels: the words of a fault. See docs/runtime/errors.md.
 #pragma once
 
 #include <string>

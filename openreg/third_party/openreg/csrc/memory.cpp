@@ -1,5 +1,4 @@
-// Memory: reservation, device and pinned allocations. Explained in
-// docs/runtime/memory.md and docs/runtime/host-memory.md.
+// Memory: device and pinned allocations. See docs/runtime/memory.md.
 #include "memory.h"
 
 #include <sys/mman.h>

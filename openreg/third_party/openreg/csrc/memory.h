@@ -1,5 +1,4 @@
-// Memory: the reservation behind device addresses, pinned host memory, and what an
-// address is. Explained in docs/runtime/memory.md.
+// Memory: reservation, and what an address is. See docs/runtime/memory.md.
 //
 // The memory of all devices is one file without a name (memfd), mapped twice. Range A
 // cannot be touched; its addresses are what orMalloc returns. Range B can be read and

@@ -1,5 +1,4 @@
-// The process: settings from the environment, start, fork and exit. Explained in
-// docs/start/architecture.md.
+// The process: settings, start, fork and exit. See docs/start/architecture.md.
 #include "process.h"
 
 #include <pthread.h>

@@ -1,5 +1,4 @@
-// Streams: their life and the API functions on them. Explained in
-// docs/runtime/stream.md.
+// Streams: their life, and the API functions. See docs/runtime/stream.md.
 #include "stream.h"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
-// A stream: a queue of tasks, and those who run them. Explained in
-// docs/runtime/stream.md.
+// A stream: a queue of tasks, those who run them. See docs/runtime/stream.md.
 #pragma once
 
 #include <atomic>

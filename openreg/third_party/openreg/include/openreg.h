@@ -1,22 +1,33 @@
-/* The whole driver API of the simulated OpenReg device. Explained in
- * docs/start/architecture.md.
+/* The whole driver API of the simulated device. See docs/start/architecture.md.
  *
  * libopenreg.so plays the part of a vendor's runtime (libcudart.so on an NVIDIA
  * machine): plain C, no knowledge of PyTorch. Names and semantics follow the CUDA
  * runtime API; where the two differ, the comment says so.
  *
  * Rules that hold for every function:
- *  - The result is an orError_t; outputs are written only on orSuccess. A failing call
- * changes nothing.
- *  - orGetErrorDetail() tells, for the last call that failed on this thread, what was
- * wrong in words.
- *  - Any thread may call any function. The current device belongs to the calling thread
- * (initially device 0).
- *  - A function called from inside a kernel or a host callback returns
- * orErrorNotPermitted, unless its comment says otherwise: the device does not drive
- * itself.
- *  - In a child process forked after the driver was used, every function returns
- * orErrorInitializationError.
+ *
+ * - The result is an orError_t; outputs are written only on orSuccess. A failing call
+ *   changes nothing.
+ * - orGetErrorDetail() tells, for the last call that failed on this thread, what was
+ *   wrong in words.
+ * - Any thread may call any function. The current device belongs to the calling thread;
+ *   it is device 0 at first.
+ * - A function called from inside a task (a kernel, a host callback, or the destroy
+ *   function of a kernel's arguments) returns orErrorNotPermitted, unless its comment
+ *   says otherwise: the device does not drive itself.
+ * - In a child process forked after the driver was used, and while a process exits,
+ *   every function returns orErrorInitializationError.
+ *
+ * The environment is read once, before the first use. A value that cannot be understood
+ * gives orErrorInitializationError.
+ *
+ *   OPENREG_DEVICE_COUNT     number of devices, 0 to 64; default 2
+ *   OPENREG_DEVICE_MEMORY    memory of one device in bytes, or with suffix K, M or G;
+ *                            1M to 1024G; default 8G
+ *   OPENREG_STEAL            1 (default): a thread that waits for a stream runs its
+ *                            tasks itself meanwhile; 0: only worker threads run tasks
+ *   OPENREG_LAUNCH_BLOCKING  1: every call that enqueues returns after the task has
+ *                            run; the next call reports its fault. Default 0
  */
 #ifndef OPENREG_H
 #define OPENREG_H
@@ -30,39 +41,44 @@ extern "C" {
 
 #define OPENREG_API __attribute__((visibility("default")))
 
-/* ----------------------------------------------------------------------------------------------------
- * errors --- */
+/* ---------------------------------------------------------------- errors --- */
 
-/* Values equal those of cudaError_t, so that tools which know one can read the other.
- */
+/* Values equal those of cudaError_t, so that tools which know one can read the
+ * other. */
 typedef enum orError {
   orSuccess = 0,
-  orErrorInvalidValue =
-      1, /* an argument is out of range, null, or not what the function asks for */
-  orErrorMemoryAllocation = 2, /* not enough free memory of the kind asked for */
-  orErrorInitializationError =
-      3, /* the driver cannot start, or this process was forked after it had started */
-  orErrorInvalidDevicePointer =
-      17, /* the address is not the start of (or not inside) a live device allocation */
-  orErrorInvalidMemcpyDirection =
-      21, /* the kind of the copy does not match what the addresses are */
+  /* An argument is out of range, null, or not what the function asks for. */
+  orErrorInvalidValue = 1,
+  /* There is not enough free memory of the kind asked for. */
+  orErrorMemoryAllocation = 2,
+  /* The driver cannot start, or this process was forked after it had started. */
+  orErrorInitializationError = 3,
+  /* The address is not the start of (or not inside) a live device allocation. */
+  orErrorInvalidDevicePointer = 17,
+  /* The kind of the copy does not match what the addresses are. */
+  orErrorInvalidMemcpyDirection = 21,
+  /* OPENREG_DEVICE_COUNT is 0. */
   orErrorNoDevice = 100,
-  orErrorInvalidDevice = 101, /* the device ordinal is not below the device count */
-  orErrorInvalidResourceHandle =
-      400,               /* the stream, event or graph handle is not live */
-  orErrorNotReady = 600, /* not an error: the work asked about has not finished */
-  orErrorIllegalAddress =
-      700, /* a task touched device memory outside every allocation; sticky */
-  orErrorLaunchFailure = 719, /* a kernel reported a failure; sticky */
-  orErrorNotPermitted =
-      800, /* the call is not allowed here (inside a kernel or a host callback) */
+  /* The device ordinal is not below the device count. */
+  orErrorInvalidDevice = 101,
+  /* The stream, event or graph handle is not live. */
+  orErrorInvalidResourceHandle = 400,
+  /* Not an error: the work asked about has not finished. Leaves the error detail
+   * alone. */
+  orErrorNotReady = 600,
+  /* A task touched device memory outside every allocation; sticky. */
+  orErrorIllegalAddress = 700,
+  /* A kernel reported a failure; sticky. */
+  orErrorLaunchFailure = 719,
+  /* The call is not allowed here (inside a kernel or a host callback). */
+  orErrorNotPermitted = 800,
   orErrorNotSupported = 801,
-  orErrorStreamCaptureUnsupported =
-      900, /* the call is not allowed while the stream is capturing */
-  orErrorStreamCaptureInvalidated =
-      901, /* an earlier forbidden call spoilt the capture */
-  orErrorStreamCaptureUnjoined =
-      904, /* the capture ended while a forked stream had not joined the first */
+  /* The call is not allowed while the stream is capturing. */
+  orErrorStreamCaptureUnsupported = 900,
+  /* An earlier forbidden call spoilt the capture. */
+  orErrorStreamCaptureInvalidated = 901,
+  /* The capture ended while a forked stream had not joined the first. */
+  orErrorStreamCaptureUnjoined = 904,
   orErrorUnknown = 999
 } orError_t;
 
@@ -71,17 +87,16 @@ typedef enum orError {
 OPENREG_API const char* orGetErrorName(orError_t error);
 /* One sentence for the error code. Never null; valid for ever. Allowed everywhere. */
 OPENREG_API const char* orGetErrorString(orError_t error);
-/* What was wrong in the last failing call of this thread: names, numbers, and what to
- * do next. "" when no call has failed. Valid until the next failing call of this
+/* What was wrong in the last failing call of this thread: names, numbers, and what
+ * to do next. "" when no call has failed. Valid until the next failing call of this
  * thread. Allowed everywhere. */
 OPENREG_API const char* orGetErrorDetail(void);
 
-/* ---------------------------------------------------------------------------------------------------
- * devices --- */
+/* --------------------------------------------------------------- devices --- */
 
 typedef struct orDeviceProp {
   char name[256];
-  size_t totalGlobalMem;   /* bytes; OPENREG_DEVICE_MEMORY, default 8 GiB */
+  size_t totalGlobalMem;   /* bytes; OPENREG_DEVICE_MEMORY in whole pages */
   int major, minor;        /* version of the simulated architecture */
   int multiProcessorCount; /* threads a kernel may use for its arithmetic */
   int concurrentKernels;   /* 1: kernels of different streams run at the same time */
@@ -89,26 +104,26 @@ typedef struct orDeviceProp {
   int streamPrioritiesSupported;
 } orDeviceProp;
 
-/* Number of devices (OPENREG_DEVICE_COUNT, default 2, at most 64). A value that cannot
- * be parsed gives orErrorInitializationError. Does not start the driver: a process may
- * still fork safely afterwards. */
+/* Number of devices. With OPENREG_DEVICE_COUNT=0 it succeeds and gives 0, where CUDA
+ * returns an error. Does not start the driver: a process may still fork safely
+ * afterwards. */
 OPENREG_API orError_t orGetDeviceCount(int* count);
-/* The calling thread's current device. Does not start the driver. Allowed inside tasks,
- * where it is the device that runs the task. */
+/* The calling thread's current device. Does not start the driver. Allowed inside
+ * tasks, where it is the device that runs the task. */
 OPENREG_API orError_t orGetDevice(int* device);
 /* Makes `device` current for the calling thread. Does not start the driver. */
 OPENREG_API orError_t orSetDevice(int device);
+/* Does not start the driver. */
 OPENREG_API orError_t orGetDeviceProperties(orDeviceProp* prop, int device);
-/* Waits until every stream of the current device is idle; reports the device's sticky
- * error, if it has one. */
+/* Waits until every stream of the current device is idle; reports the device's
+ * sticky error, if it has one. */
 OPENREG_API orError_t orDeviceSynchronize(void);
-/* Waits for the device, then forgets its sticky error. Allocations, streams and events
- * stay valid (cudaDeviceReset destroys them): it exists so that a test may go on after
- * a fault. */
+/* Waits for the device, then forgets its sticky error. Allocations, streams and
+ * events stay valid (cudaDeviceReset destroys them): it exists so that a test may go
+ * on after a fault. */
 OPENREG_API orError_t orDeviceReset(void);
 
-/* ----------------------------------------------------------------------------------------------------
- * memory --- */
+/* ---------------------------------------------------------------- memory --- */
 
 typedef enum orMemcpyKind {
   orMemcpyHostToHost = 0,
@@ -135,15 +150,16 @@ typedef struct orPointerAttributes {
  * cannot touch them: reading or writing the address on the host is a segmentation
  * fault, as on a discrete accelerator. */
 OPENREG_API orError_t orMalloc(void** ptr, size_t size);
-/* Frees device memory. Waits for the device that owns it first, as cudaFree does. Null
- * is allowed and does nothing. A second free, or an address inside an allocation, gives
- * orErrorInvalidDevicePointer. */
+/* Frees device memory. Waits for the device that owns it first, as cudaFree does.
+ * Null is allowed and does nothing. A second free, or an address inside an
+ * allocation, gives orErrorInvalidDevicePointer. */
 OPENREG_API orError_t orFree(void* ptr);
 /* Allocates `size` bytes (> 0) of pinned (page-locked) host memory, aligned to 4096
  * bytes, usable with every device. */
 OPENREG_API orError_t orMallocHost(void** ptr, size_t size);
 /* Frees pinned host memory. Waits for every device first. Null is allowed and does
- * nothing. */
+ * nothing. Any other address that orMallocHost did not return gives
+ * orErrorInvalidValue. */
 OPENREG_API orError_t orFreeHost(void* ptr);
 /* Free and total bytes of the current device. */
 OPENREG_API orError_t orMemGetInfo(size_t* free, size_t* total);
@@ -153,15 +169,16 @@ OPENREG_API orError_t orPointerGetAttributes(orPointerAttributes* attributes,
                                              const void* ptr);
 
 /* Copies `count` bytes and waits until they have arrived. Ordered after the work
- * already on the default stream of the current device. Checks that [dst, dst+count) and
- * [src, src+count) lie each inside one live allocation of the kind that `kind` names:
- * orErrorInvalidMemcpyDirection when the kinds differ, orErrorInvalidValue when a range
- * leaves its allocation. count == 0 does nothing. */
+ * already on the default stream of the current device. Checks that [dst, dst+count)
+ * and [src, src+count) lie each inside one live allocation of the kind that `kind`
+ * names: orErrorInvalidMemcpyDirection when the kinds differ, orErrorInvalidValue
+ * when a range leaves its allocation, orErrorInvalidDevicePointer when a device
+ * address is not allocated. count == 0 does nothing. */
 OPENREG_API orError_t orMemcpy(void* dst, const void* src, size_t count,
                                orMemcpyKind kind);
-/* The same on `stream`. Returns before the copy has happened when both sides are device
- * or pinned memory. A copy from pageable memory returns after the source was read, one
- * to pageable memory after the destination was written, as with CUDA. */
+/* The same on `stream`. Returns before the copy has happened when both sides are
+ * device or pinned memory. A copy from pageable memory returns after the source was
+ * read, one to pageable memory after the destination was written, as with CUDA. */
 OPENREG_API orError_t orMemcpyAsync(void* dst, const void* src, size_t count,
                                     orMemcpyKind kind, struct orStream* stream);
 /* Sets `count` bytes of device memory to the low byte of `value`; orMemset waits,
@@ -170,23 +187,25 @@ OPENREG_API orError_t orMemset(void* ptr, int value, size_t count);
 OPENREG_API orError_t orMemsetAsync(void* ptr, int value, size_t count,
                                     struct orStream* stream);
 
-/* ---------------------------------------------------------------------------------------------------
- * streams --- */
+/* --------------------------------------------------------------- streams --- */
 
-typedef struct orStream*
-    orStream_t; /* NULL: the default stream of the calling thread's current device */
+/* NULL: the default stream of the calling thread's current device. */
+typedef struct orStream* orStream_t;
 
-/* Tasks of one stream run in the order in which they were enqueued; different streams
- * run concurrently. No stream waits for another unless told to (as
- * cudaStreamNonBlocking). The default stream is one more such stream. */
+/* Tasks of one stream run in the order in which they were enqueued; different
+ * streams run concurrently. No stream waits for another unless told to (as
+ * cudaStreamNonBlocking). The default stream is one more such stream. A launch that
+ * finds 1024 tasks pending in its stream waits until there is room. */
 OPENREG_API orError_t orStreamCreate(orStream_t* stream);
 /* Lower numbers are served first. A priority outside the range is clamped, as with
- * CUDA. */
+ * CUDA. It is a hint: the system must permit the process to raise the priority of a
+ * thread, and a task that a waiting thread runs does not heed it. */
 OPENREG_API orError_t orStreamCreateWithPriority(orStream_t* stream, int priority);
 /* least is 0, greatest is negative, as with CUDA. Does not start the driver. */
 OPENREG_API orError_t orDeviceGetStreamPriorityRange(int* least, int* greatest);
 /* The handle dies at once; work still pending runs to its end. The default stream
- * (NULL) cannot be destroyed: orErrorInvalidResourceHandle. */
+ * (NULL) cannot be destroyed: orErrorInvalidResourceHandle. A stream that takes part
+ * in a capture cannot either: orErrorStreamCaptureUnsupported. */
 OPENREG_API orError_t orStreamDestroy(orStream_t stream);
 OPENREG_API orError_t orStreamGetPriority(orStream_t stream, int* priority);
 OPENREG_API orError_t orStreamGetDevice(orStream_t stream, int* device);
@@ -197,8 +216,7 @@ OPENREG_API orError_t orStreamQuery(orStream_t stream);
  * device. */
 OPENREG_API orError_t orStreamSynchronize(orStream_t stream);
 
-/* ----------------------------------------------------------------------------------------------------
- * events --- */
+/* ---------------------------------------------------------------- events --- */
 
 typedef struct orEvent* orEvent_t;
 
@@ -206,11 +224,12 @@ enum { orEventDefault = 0, orEventDisableTiming = 2 };
 
 OPENREG_API orError_t orEventCreate(orEvent_t* event);
 OPENREG_API orError_t orEventCreateWithFlags(orEvent_t* event, unsigned int flags);
-/* Allowed while a record is pending: streams that already wait for it go on waiting for
- * that record. */
+/* Allowed while a record is pending: streams that already wait for it go on waiting
+ * for that record. */
 OPENREG_API orError_t orEventDestroy(orEvent_t event);
-/* Marks the present end of `stream`. Recording again replaces the mark; waits enqueued
- * earlier keep the old one. */
+/* Marks the present end of `stream`. Recording again replaces the mark; waits
+ * enqueued earlier keep the old one. An event may be recorded on streams of any
+ * device. */
 OPENREG_API orError_t orEventRecord(orEvent_t event, orStream_t stream);
 /* Work enqueued on `stream` from now on starts after the event's last record has
  * completed. An event that was never recorded counts as completed. The stream may
@@ -219,80 +238,86 @@ OPENREG_API orError_t orStreamWaitEvent(orStream_t stream, orEvent_t event);
 /* orSuccess when the last record has completed (or there is none), orErrorNotReady
  * otherwise; never waits. */
 OPENREG_API orError_t orEventQuery(orEvent_t event);
+/* Waits for the last record; reports the sticky error of the device it was made on. */
 OPENREG_API orError_t orEventSynchronize(orEvent_t event);
 /* Milliseconds between two completed records. orErrorInvalidResourceHandle when an
  * event was never recorded or has no timing; orErrorNotReady when a record has not
  * completed. */
 OPENREG_API orError_t orEventElapsedTime(float* ms, orEvent_t start, orEvent_t end);
 
-/* ---------------------------------------------------------------------------------------------------
- * kernels --- */
+/* --------------------------------------------------------------- kernels --- */
 
-/* A kernel runs on the device side. It returns orSuccess, or the code of a fault, which
- * becomes the sticky error of the device (see below). It must not throw. */
+/* A kernel runs on the device side. It returns orSuccess, or the code of a fault,
+ * which becomes the sticky error of the device (see below). It must not throw. */
 typedef orError_t (*orKernel_t)(void* args);
 typedef void (*orHostFn_t)(void* args);
 
-/* Enqueues `kernel(args)` on `stream`. `name` (not copied; must live for ever) appears
- * in errors and traces. When the task is no longer needed (it ran, it was dropped
- * because of a fault, or its graph died) the driver calls `destroy(args)`, if given;
- * exactly once, and only if this call returned orSuccess. `destroy` runs on an
- * unspecified thread and must not call the driver. */
+/* Enqueues `kernel(args)` on `stream`. `name` (not copied; must live for ever)
+ * appears in errors and traces. When the task is no longer needed (it ran, it was
+ * dropped because of a fault, or its graph died) the driver calls `destroy(args)`,
+ * if given; exactly once, and only if this call returned orSuccess. Who waits for
+ * the task finds `destroy` done. It runs on an unspecified thread and must not call
+ * the driver. */
 OPENREG_API orError_t orLaunchKernel(const char* name, orKernel_t kernel, void* args,
                                      orHostFn_t destroy, orStream_t stream);
-/* Enqueues a host callback; work behind it waits until it has returned. It may not call
- * the driver. */
+/* Enqueues a host callback; work behind it waits until it has returned. It may not
+ * call the driver. It is dropped, like a kernel, when the device has a sticky error. */
 OPENREG_API orError_t orLaunchHostFunc(orStream_t stream, orHostFn_t fn, void* args);
 
-/* Inside a kernel: the address by which the device reaches device memory `ptr`, which
- * may point into any live allocation of any device. NULL outside kernels, and for an
- * address that is not device memory: the host has no way to reach it. On real hardware
- * this function does not exist: there a kernel uses the pointer as it is. */
+/* Inside a kernel: the address by which the device reaches device memory `ptr`,
+ * which may point into any live allocation of any device. NULL outside kernels, and
+ * for an address that is not device memory: the host has no way to reach it. On real
+ * hardware this function does not exist: there a kernel uses the pointer as it is. */
 OPENREG_API void* orKernelAddress(const void* ptr);
 /* Inside a kernel: words for the fault it is about to return. They are copied, and
  * appear in orGetErrorDetail() of each call that reports the fault. Ignored outside
  * kernels. */
 OPENREG_API void orKernelFault(const char* message);
 
-/* Faults. A kernel that fails leaves a sticky error on its device: tasks behind it on
- * every stream of that device are dropped without being run, and each later call that
- * enqueues, allocates, copies or synchronises there returns the error. Only
- * orDeviceReset clears it; frees, destroys and queries of handles go on working so that
- * a program can still clean up. */
+/* Faults. A kernel that fails leaves a sticky error on its device: tasks behind it
+ * on every stream of that device are dropped without being run, and each later call
+ * that enqueues, allocates, copies or synchronises there returns the error. Only
+ * orDeviceReset clears it; frees, destroys and queries of handles go on working so
+ * that a program can still clean up. */
 
-/* ----------------------------------------------------------------------------------------------------
- * graphs --- */
+/* ---------------------------------------------------------------- graphs --- */
 
 typedef struct orGraph* orGraph_t;
 typedef struct orGraphExec* orGraphExec_t;
 
+/* Where calls that would wait (synchronising, freeing, copies that wait or touch
+ * pageable memory) are refused while a capture lasts. Such a call spoils the
+ * capture. */
 typedef enum orStreamCaptureMode {
-  orStreamCaptureModeGlobal =
-      0, /* calls that would wait are refused on every thread while the capture lasts */
-  orStreamCaptureModeThreadLocal = 1, /* ... on the capturing thread only */
-  orStreamCaptureModeRelaxed =
-      2 /* ... only where they would wait for the capturing stream itself */
+  orStreamCaptureModeGlobal = 0,      /* on every thread */
+  orStreamCaptureModeThreadLocal = 1, /* on the capturing thread */
+  /* only where they would wait for a capturing stream, or for a device that has one */
+  orStreamCaptureModeRelaxed = 2
 } orStreamCaptureMode;
 
 /* From here to orStreamEndCapture, work enqueued on `stream` is recorded instead of
  * run. A stream that waits for an event recorded in a capturing stream joins the same
  * capture; it must be waited for by the first stream, through an event again, before
  * the capture ends. The default stream can be captured (CUDA refuses the legacy default
- * stream). Synchronising or querying a capturing stream, or an event recorded in it,
- * gives orErrorStreamCaptureUnsupported and spoils the capture. */
+ * stream).
+ *
+ * These calls give orErrorStreamCaptureUnsupported and spoil the capture:
+ * synchronising or querying a capturing stream, or an event recorded in it; copying
+ * pageable memory there; letting it wait for an event recorded outside the capture. */
 OPENREG_API orError_t orStreamBeginCapture(orStream_t stream, orStreamCaptureMode mode);
-/* Ends the capture and gives the graph. Must be called with the stream that began it.
- * After a spoilt or unjoined capture the error is returned, the capture is over, and
- * *graph is not written. */
+/* Ends the capture and gives the graph. Must be called with the stream that began it
+ * (orErrorInvalidValue otherwise). After a spoilt or unjoined capture the error is
+ * returned, the capture is over, and *graph is not written. */
 OPENREG_API orError_t orStreamEndCapture(orStream_t stream, orGraph_t* graph);
-/* *capturing is 1 while the stream takes part in a capture (also a spoilt one), else 0.
- * Never spoils a capture. */
+/* *capturing is 1 while the stream takes part in a capture (also a spoilt one), else
+ * 0. Never spoils a capture. */
 OPENREG_API orError_t orStreamIsCapturing(orStream_t stream, int* capturing);
 /* Number of tasks in a graph. */
 OPENREG_API orError_t orGraphGetNodeCount(orGraph_t graph, size_t* count);
 OPENREG_API orError_t orGraphInstantiate(orGraphExec_t* exec, orGraph_t graph);
 /* Runs the graph's tasks on `stream`, in captured order, as one unit of work. May be
- * called any number of times. */
+ * called any number of times; launches of the same `exec` run one after the other,
+ * also on different streams. */
 OPENREG_API orError_t orGraphLaunch(orGraphExec_t exec, orStream_t stream);
 /* Both may be destroyed while launches are pending, in any order. */
 OPENREG_API orError_t orGraphDestroy(orGraph_t graph);
