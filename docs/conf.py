@@ -31,7 +31,6 @@ extensions = [
     "sphinx_copybutton",
     "snippet_contract",
     "site_callouts",
-    "site_captions",
     "site_diagram",
     "site_llms",
     "site_sitemap",
@@ -43,6 +42,7 @@ highlight_language = "none"  # a block says its language or gets no colours
 myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence", "deflist"]
 myst_enable_extensions += ["substitution"]
 myst_substitutions = {
+    "python_version": f"{sys.version_info.major}.{sys.version_info.minor}",
     "torch_version": facts.torch_version,
     "version": facts.version,
 }
@@ -57,7 +57,6 @@ copybutton_exclude = ".linenos, .callout"
 # -- Addresses -------------------------------------------------------------------------
 
 html_baseurl = facts.site_url
-site_repository = facts.repository
 site_llms_summary = (
     "A guide to integrating an accelerator into PyTorch through the PrivateUse1 "
     "dispatch key. Its code is cut from a backend that runs on a simulated device."
@@ -95,8 +94,8 @@ html_theme_options = {
     "use_edit_page_button": True,
     "footer_start": ["copyright"],
     "footer_end": ["site-version"],
-    "pygments_light_style": "a11y-high-contrast-light",
-    "pygments_dark_style": "a11y-high-contrast-dark",
+    "pygments_light_style": "github-light-high-contrast",
+    "pygments_dark_style": "github-dark-high-contrast",
     "show_toc_level": 2,
     "navigation_with_keys": False,
 }

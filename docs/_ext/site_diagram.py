@@ -24,6 +24,8 @@ from sphinx.util.docutils import SphinxDirective
 SVG = "{http://www.w3.org/2000/svg}"
 COLOURS = {"none", "currentColor", "inherit"}
 WIDEST = 400  # user units: at this width a phone shows the text at its own size
+FONT_SIZE = 13.0  # of the whole drawing
+WIDE_LETTER = 0.6  # of the font size: the readers' fonts differ, this one is wide
 
 
 class diagram(nodes.General, nodes.Element):  # noqa: N801  (docutils style)
@@ -48,6 +50,10 @@ def find_faults(name: str, text: str) -> list[str]:
         faults.append('has no viewBox="0 0 WIDTH HEIGHT"')
     elif float(box[2]) > WIDEST:
         faults.append(f"is {box[2]} wide: draw top-down, at most {WIDEST} wide")
+    elif float(root.get("font-size", "0")) != FONT_SIZE:
+        faults.append(f'has no font-size="{FONT_SIZE:g}" on its <svg>')
+    else:
+        faults += _texts_too_long(root, float(box[2]))
     for element in root.iter():
         tag = element.tag.removeprefix(SVG)
         if tag in ("script", "image", "style", "foreignObject"):
@@ -57,7 +63,19 @@ def find_faults(name: str, text: str) -> list[str]:
         for attribute in ("fill", "stroke"):
             colour = element.get(attribute, "none")
             if colour not in COLOURS and not colour.startswith("url(#"):
-                faults.append(f"has {attribute}={colour!r} in <{tag}>: use currentColor")
+                faults.append(
+                    f"has {attribute}={colour!r} in <{tag}>: use currentColor"
+                )
+    return faults
+
+
+def _texts_too_long(root: ElementTree.Element, width: float) -> list[str]:
+    faults = []
+    for text in root.iter(f"{SVG}text"):
+        content = text.text or ""
+        end = float(text.get("x", "0")) + len(content) * FONT_SIZE * WIDE_LETTER
+        if end > width:
+            faults.append(f"has a text that a wide font cuts off: {content!r}")
     return faults
 
 

@@ -80,7 +80,7 @@ def _is_heading(node: nodes.Node) -> bool:
     """Tell captions, rubrics, and the titles of cards and tabs."""
     return (
         isinstance(node, (nodes.title, nodes.caption, nodes.rubric))
-        or type(node).__name__ == "sd_tab_label"
+        or type(node).__name__ in ("sd_tab_label", "snippet_header")
         or (isinstance(node, nodes.Element) and "sd-card-title" in node["classes"])
     )
 
@@ -128,7 +128,10 @@ def _admonition(node: nodes.Element, depth: int) -> str:
 
 def _table(node: nodes.table) -> str:
     rows = [
-        [" ".join(_blocks(cell.children, 0).split()).replace("|", "\\|") for cell in row]
+        [
+            " ".join(_blocks(cell.children, 0).split()).replace("|", "\\|")
+            for cell in row
+        ]
         for row in node.findall(nodes.row)
     ]
     rows.insert(1, ["---"] * len(rows[0]))
@@ -137,7 +140,9 @@ def _table(node: nodes.table) -> str:
 
 
 def _indent(text: str, width: int) -> str:
-    return text.replace("\n", "\n" + " " * width).replace("\n" + " " * width + "\n", "\n\n")
+    return text.replace("\n", "\n" + " " * width).replace(
+        "\n" + " " * width + "\n", "\n\n"
+    )
 
 
 def _quote(text: str) -> str:

@@ -1,0 +1,83 @@
+# What a page of the guide must not do; each check returns the faults it found.
+"""The checks know nothing of the guide, so that test_planted_faults.py can show each of
+them a page with the fault in it: a check that cannot fail proves nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import ConsoleMessage, Page, Route
+
+WCAG_AA = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
+
+# Lists the elements that reach past the right edge and are not inside a box that scrolls.
+TOO_WIDE = """() => {
+  const edge = document.documentElement.clientWidth;
+  if (document.documentElement.scrollWidth <= edge) return [];
+  const scrolls = (element) => {
+    for (let box = element.parentElement; box; box = box.parentElement)
+      if (getComputedStyle(box).overflowX !== "visible" && box !== document.body)
+        return true;
+    return false;
+  };
+  const wide = [...document.body.querySelectorAll("*")].filter(
+    (element) => element.getBoundingClientRect().right > edge + 1 && !scrolls(element));
+  return wide.map((element) =>
+    `<${element.tagName.toLowerCase()} class="${element.className}"> reaches ` +
+    `${Math.round(element.getBoundingClientRect().right)} of ${edge} px`);
+}"""
+
+
+@dataclass
+class Watch:
+    """What a page did while it was watched."""
+
+    outside: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+
+def watch(page: Page, origin: str) -> Watch:
+    """Record errors from now on; block and record requests that leave ``origin``."""
+    seen = Watch()
+
+    def on_request(route: Route) -> None:
+        url = route.request.url
+        if url.startswith((origin, "data:", "blob:")):
+            route.continue_()
+        else:
+            seen.outside.append(f"{route.request.resource_type}: {url}")
+            route.abort()
+
+    def on_console(message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            seen.errors.append(f"console {message.type}: {message.text}")
+
+    page.route("**/*", on_request)
+    page.on("console", on_console)
+    page.on("pageerror", lambda error: seen.errors.append(f"uncaught: {error}"))
+    return seen
+
+
+def sideways_scroll(page: Page) -> list[str]:
+    """List the elements that make the page itself scroll sideways."""
+    faults = page.evaluate(TOO_WIDE)
+    width = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    if width > 0 and not faults:
+        faults = [f"the page is {width} px wider than the window"]
+    return faults
+
+
+def accessibility_faults(page: Page) -> list[str]:
+    """Run axe (WCAG 2.1, levels A and AA) and describe each violation."""
+    options = {
+        "runOnly": {"type": "tag", "values": WCAG_AA},
+        "resultTypes": ["violations"],
+    }
+    violations = Axe().run(page, options=options).response["violations"]
+    return [
+        f"{violation['id']}: {node['html'][:160]}\n    {node['failureSummary']}"
+        for violation in violations
+        for node in violation["nodes"]
+    ]

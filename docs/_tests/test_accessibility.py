@@ -1,0 +1,32 @@
+# axe finds no violation of WCAG 2.1 A or AA on any page, in light and dark.
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from browsing import DESKTOP, PHONE, SCHEMES, open_page
+from checks import accessibility_faults
+from playwright.sync_api import Browser
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_axe_finds_no_violation(
+    chromium: Browser, site: Path, viewport: dict, scheme: str, page_name: str
+) -> None:
+    with open_page(chromium, viewport=viewport, scheme=scheme) as page:
+        page.goto((site / page_name).as_uri())
+        faults = accessibility_faults(page)
+    assert not faults, f"{page_name}, {scheme}:\n" + "\n".join(faults)
+
+
+def test_axe_finds_no_violation_in_the_open_search(
+    chromium: Browser, site: Path
+) -> None:
+    for scheme in SCHEMES:
+        with open_page(chromium, scheme=scheme) as page:
+            page.goto((site / "index.html").as_uri())
+            page.keyboard.press("Control+k")
+            page.locator("#pst-search-dialog[open]").wait_for()
+            faults = accessibility_faults(page)
+        assert not faults, f"search dialog, {scheme}:\n" + "\n".join(faults)

@@ -1,0 +1,117 @@
+# What a reader can press: copy buttons, tabs, the colour mode, next, edit.
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from browsing import open_page
+from playwright.sync_api import Browser, Page
+
+PROMPT = re.compile(r">>> |\.\.\.(?: |$)|\$ ")
+BLOCKS = """() => [...document.querySelectorAll("div.highlight pre")].map((pre) => {
+  const copy = pre.cloneNode(true);
+  copy.querySelectorAll(".callout, .linenos").forEach((node) => node.remove());
+  return copy.textContent;
+})"""
+
+
+@pytest.fixture
+def page(chromium: Browser) -> Iterator[Page]:
+    with open_page(chromium) as page:
+        yield page
+
+
+def expected_copy(shown: str) -> str:
+    """Return what a reader wants of a block: the input, or all when it has none."""
+    lines = shown.splitlines()
+    typed = [PROMPT.sub("", line, count=1) for line in lines if PROMPT.match(line)]
+    return "\n".join(typed or lines).rstrip()
+
+
+def test_copy_button_leaves_out_prompts_output_and_callouts(
+    page: Page, address: str, chapter: str
+) -> None:
+    page.goto(f"{address}{chapter}.html")
+    shown = page.evaluate(BLOCKS)
+    buttons = page.locator("button.copybtn")
+    assert buttons.count() == len(shown), f"{chapter}: a block has no copy button"
+    for number, text in enumerate(shown):
+        page.evaluate("navigator.clipboard.writeText('nothing was copied')")
+        buttons.nth(number).evaluate("(button) => button.click()")
+        copied = page.evaluate("navigator.clipboard.readText()").rstrip()
+        lines = [line.rstrip() for line in copied.splitlines()]
+        wanted = [line.rstrip() for line in expected_copy(text).splitlines()]
+        wanted = [line for line in wanted if line]
+        assert [line for line in lines if line] == wanted, f"{chapter}, block {number}"
+
+
+def test_copy_button_can_be_pressed_from_file(page: Page, site) -> None:
+    page.goto((site / "index.html").as_uri())
+    block = page.locator("div.highlight-pycon").first
+    block.hover()
+    block.locator("button.copybtn").click()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith("import torch\n"), f"copied {copied!r}"
+
+
+def test_front_page_has_tabs_and_every_tab_switches(
+    page: Page, address: str, chapters: list[str]
+) -> None:
+    switched = 0
+    for chapter in chapters:
+        page.goto(f"{address}{chapter}.html")
+        for tabs in page.locator(".sd-tab-set").all():
+            contents = tabs.locator("> .sd-tab-content")
+            for number, label in enumerate(tabs.locator("> label").all()):
+                label.click()
+                visible = [content.is_visible() for content in contents.all()]
+                wanted = [index == number for index in range(len(visible))]
+                assert visible == wanted, f"{chapter}: tab {label.inner_text()!r}"
+                switched += 1
+    assert switched >= 2, "no page has tabs, so nothing was tried"
+
+
+def test_tabs_work_with_the_keyboard(page: Page, address: str) -> None:
+    page.goto(f"{address}index.html")
+    tabs = page.locator(".sd-tab-set").first
+    tabs.locator("> input").first.focus()
+    page.keyboard.press("ArrowRight")
+    assert tabs.locator("> .sd-tab-content").nth(1).is_visible()
+
+
+def test_colour_mode_switches_and_is_kept(page: Page, address: str) -> None:
+    background = "getComputedStyle(document.body).backgroundColor"
+    page.goto(f"{address}index.html")
+    colours = {}
+    for mode in ("light", "dark"):
+        page.locator(".bd-header .theme-switch-button:visible").click()
+        page.locator(f".theme-change-button[data-mode={mode}]:visible").click()
+        assert page.locator("html").get_attribute("data-theme") == mode
+        page.reload()
+        assert page.locator("html").get_attribute("data-theme") == mode, "not kept"
+        colours[mode] = page.evaluate(background)
+    assert colours["light"] != colours["dark"], f"both modes show {colours['light']}"
+
+
+def test_next_leads_through_every_chapter(
+    page: Page, address: str, chapters: list[str]
+) -> None:
+    page.goto(f"{address}index.html")
+    visited = ["index"]
+    following = page.locator("a.right-next")
+    while following.count():
+        following.click()
+        visited.append(page.url.removeprefix(address).removesuffix(".html"))
+        assert page.locator("a.left-prev").count() == 1, f"no way back: {visited[-1]}"
+        assert len(visited) <= len(chapters), f"next leads in circles: {visited}"
+    assert sorted(visited) == sorted(chapters)
+
+
+def test_edit_link_names_the_source_of_the_page(
+    page: Page, address: str, chapter: str
+) -> None:
+    page.goto(f"{address}{chapter}.html")
+    link = page.locator(".editthispage a").first.get_attribute("href") or ""
+    assert link.startswith("https://"), f"{chapter}: edit link is {link!r}"
+    assert link.endswith(f"/edit/main/docs/{chapter}.md"), f"{chapter}: {link!r}"
