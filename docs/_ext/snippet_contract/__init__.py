@@ -26,14 +26,14 @@ def setup(app: Sphinx) -> dict[str, Any]:
         refused,
         report,
         run_blocks,
-        source_index,
+        snippet_use,
         source_pages,
         torch_quote,
     )
 
     for part in (
         report,
-        source_index,
+        snippet_use,
         header,
         literalinclude,
         run_blocks,

@@ -26,7 +26,7 @@ from sphinx.util.typing import OptionSpec
 from snippet_contract.header import captioned
 from snippet_contract.markers import Snippet
 from snippet_contract.report import CODE_WIDTH, problem
-from snippet_contract.source_index import index_of, note_use
+from snippet_contract.snippet_use import index_of, note_use
 
 ALLOWED = ("language", "start-after", "end-before", "emphasize-text", "caption", "name")
 CALLOUT = re.compile(r"(?://|#)\s*\((\d+)\)\s*$")

@@ -7,20 +7,15 @@ CMake, TOML and shell). NAME is made of A-Z, 0-9 and _. Needs only the standard 
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
 import textwrap
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 
 from snippet_contract.examples import Problem
 
 MARKER = re.compile(r"\s*(?://|#)\s*LITERALINCLUDE (START|END): ([A-Z0-9_]+)\s*")
 LOOKS_LIKE_MARKER = re.compile(r"LITERALINCLUDE\s*[_:-]?\s*(START|END)")
-OUTPUT_FOLDERS = {"build", "dist", "node_modules", "__pycache__"}
-LARGEST_SOURCE = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -79,33 +74,6 @@ def find_snippets(text: str) -> tuple[dict[str, Snippet], list[Problem]]:
     ]
     problems += _crossings(list(snippets.values()))
     return snippets, sorted(problems)
-
-
-def source_files(root: Path) -> list[Path]:
-    """Source files of the repository: tracked or new, but never ignored ones."""
-    if (root / ".git").exists():
-        command = ["git", "ls-files", "-z", "-co", "--exclude-standard"]
-        done = subprocess.run(command, cwd=root, capture_output=True, check=False)
-        if done.returncode == 0:
-            names = os.fsdecode(done.stdout).split("\0")
-            return sorted(root / name for name in names if name)
-    files: list[Path] = []
-    for folder, folders, names in os.walk(root):
-        folders[:] = [
-            name for name in folders if name[0] != "." and name not in OUTPUT_FOLDERS
-        ]
-        files += [Path(folder, name) for name in names]
-    return sorted(files)
-
-
-def read_source(path: Path) -> str | None:
-    """Text of a source file; None for Markdown, binary, huge or vanished files."""
-    try:
-        if path.suffix == ".md" or path.stat().st_size > LARGEST_SOURCE:
-            return None
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return None
 
 
 def _malformed(line: str) -> str:

@@ -15,7 +15,7 @@ from sphinx.application import Sphinx
 from sphinx.builders.html import StandaloneHTMLBuilder
 
 from snippet_contract.header import FILE_PAGES
-from snippet_contract.source_index import index_of, used_snippets
+from snippet_contract.snippet_use import index_of, used_snippets
 
 LANGUAGES = {
     ".py": "python",

@@ -64,10 +64,11 @@ class TorchQuote(SphinxDirective):
             root = torch_root(self.config.contract_torch_root)
             file = (root / path).resolve()
             if not (file.is_relative_to(root) and file.is_file()):
-                raise QuoteError(f"the installed torch has no file {path}")
+                raise QuoteError("the installed torch has no such file")
             first, quote = self._quote(file.read_text(encoding="utf-8").splitlines())
         except QuoteError as error:
-            problem("torch-quote", str(error), (self.env.docname, self.lineno))
+            text = f"torch/{path}: {error}"
+            problem("torch-quote", text, (self.env.docname, self.lineno))
             return [nodes.comment()]
         self._check_hash(path, quote, torch_version(root))
         language = LANGUAGES.get(file.suffix, "text")

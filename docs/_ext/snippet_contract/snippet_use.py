@@ -1,4 +1,4 @@
-"""Knows every marked snippet of the repository and which of them the pages include.
+"""Keeps book of which pages include which marked snippet of the repository.
 
 Explained in CONTRIBUTING.md, "Writing a chapter". Markers are read once, before the
 first page; a marker that no page includes is refused after the last one.
@@ -13,48 +13,8 @@ from typing import Any
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
-from snippet_contract.markers import (
-    Snippet,
-    find_snippets,
-    read_source,
-    source_files,
-)
 from snippet_contract.report import problem
-
-
-class SourceIndex:
-    """Source files of the repository, outside of `docs` but for its browser tests."""
-
-    def __init__(self, root: Path, docs: Path) -> None:
-        self.root = root.resolve()
-        self.docs = docs.resolve()
-        self.snippets: dict[str, dict[str, Snippet]] = {}
-        self.problems: list[tuple[str, str]] = []
-        places: dict[str, str] = {}
-        for path in source_files(self.root):
-            if not self.may_be_shown(path):
-                continue
-            text = read_source(path)
-            if text is None:
-                continue
-            name = path.relative_to(self.root).as_posix()
-            found, faults = find_snippets(text)
-            self.snippets[name] = found
-            self.problems += [(f"{name}:{line}", text) for line, text in faults]
-            for snippet in found.values():
-                place = f"{name}:{snippet.start}"
-                first = places.setdefault(snippet.name, place)
-                if first != place:
-                    text = (
-                        f"snippet name {snippet.name} is already used at {first}."
-                        " A name is used once in the repository."
-                    )
-                    self.problems.append((place, text))
-
-    def may_be_shown(self, path: Path) -> bool:
-        if not path.is_relative_to(self.docs):
-            return True
-        return path.relative_to(self.docs).parts[0] == "_tests"
+from snippet_contract.sources import SourceIndex
 
 
 def index_of(env: BuildEnvironment) -> SourceIndex:
@@ -75,7 +35,7 @@ def note_use(env: BuildEnvironment, path: str, name: str) -> None:
 
 def _read_markers(app: Sphinx) -> None:
     root = Path(app.config.contract_root or Path(app.srcdir).parent)
-    index = SourceIndex(root, Path(app.srcdir))
+    index = SourceIndex(root, Path(app.srcdir), Path(app.outdir))
     app.env.contract_index = index  # type: ignore[attr-defined]
     for place, text in index.problems:
         problem("marker", text, place)
