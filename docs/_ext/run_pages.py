@@ -141,7 +141,6 @@ def page_environment() -> dict[str, str]:
         **{key: value for key, value in os.environ.items() if key != "BASH_ENV"},
         "PATH": python + os.pathsep + os.environ.get("PATH", os.defpath),
         "PYTHONFAULTHANDLER": "1",
-        "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
         "PYTHONUNBUFFERED": "1",
         "COLUMNS": "88",
         "NO_COLOR": "1",

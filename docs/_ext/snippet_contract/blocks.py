@@ -108,7 +108,7 @@ def _blocks(text: str, offset: int) -> Iterator[Block]:
             continue
         if token.type not in ("fence", "colon_fence"):
             continue
-        name, _, argument = token.info.strip().partition(" ")
+        name, argument = [*token.info.split(maxsplit=1), "", ""][:2]
         closing = lines[end - 1] if first < end - 1 < len(lines) else ""
         fence = re.escape(token.markup)
         closed = re.search(rf"(?:^|[\s>]){fence}{fence[-1]}*\s*$", closing) is not None

@@ -58,6 +58,15 @@ def parse_transcript(body: str, line: int) -> tuple[list[Command], list[Problem]
                 Problem(number, "a transcript starts with a command: '$ ' and its text")
             )
             break
+    problems += [
+        Problem(
+            command.line,
+            "its output is only '...', which any error would match too. Promise at"
+            " least one line of it.",
+        )
+        for command in commands
+        if "".join(command.want).strip() == "..."
+    ]
     if not commands and not problems:
         problems.append(Problem(line, "this transcript has no '$ ' command"))
     return commands, problems

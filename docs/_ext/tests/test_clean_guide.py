@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import Project, include, mark
+from small_guide import Project, include, mark
 
 SOURCE = """
 import openreg

@@ -6,7 +6,7 @@ Explained in CONTRIBUTING.md, "Writing a chapter".
 from __future__ import annotations
 
 import pytest
-from conftest import Project, include, mark
+from small_guide import Project, include, mark
 
 PATH = "../openreg/device.py"
 CODE = ("first = 1", "second = 2", "third = first + second")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import subprocess
 
 import pytest
-from conftest import Project, Warned, include, mark
+from small_guide import Project, Warned, include, mark
 
 WORD = "LITERALINCLUDE"
 SOURCE = "openreg/device.py"

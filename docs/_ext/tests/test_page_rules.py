@@ -6,7 +6,7 @@ Explained in CONTRIBUTING.md, "Writing a chapter".
 from __future__ import annotations
 
 import pytest
-from conftest import Project
+from small_guide import Project
 
 WIDE = "x" * 89
 
@@ -197,6 +197,7 @@ def test_refuses_doctest_group(project: Project) -> None:
         ("output\n$ echo 1\n1\n", "starts with a command"),
         ("", "has no '$ ' command"),
         (":skip:\n$ echo 1\n1\n", "takes no :skip:"),
+        ("$ no-such-command\n...\n", "its output is only '...'"),
     ],
 )
 def test_refuses_transcript(project: Project, body: str, text: str) -> None:
@@ -227,7 +228,7 @@ def test_refuses_illustration(project: Project, block: str, text: str) -> None:
         f"```text\n{WIDE}\n```\n",
         f"```{{illustrative}} cpp\n:reason: no time\n{WIDE}\n```\n",
         f"```{{doctest}}\n>>> x = '{WIDE}'\n```\n",
-        f"```{{transcript}}\n$ echo {WIDE}\n...\n```\n",
+        f"```{{transcript}}\n$ echo {WIDE} > note.txt\n```\n",
     ],
     ids=["text", "illustrative", "doctest", "transcript"],
 )

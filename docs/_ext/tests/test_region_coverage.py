@@ -12,8 +12,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import mark
 from region_coverage import main
+from small_guide import mark
 
 ADD = mark("ADD", "int add(int a) {", "  return a + 1;", "}", comment="//")
 SUB = mark("SUB", "int sub(int a) {", "  return a - 1;", "}", comment="//")

@@ -11,10 +11,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import EXTENSIONS
 from run_pages import PageResult, main, run_page
 
-SCRIPT = EXTENSIONS / "run_pages.py"
+SCRIPT = Path(__file__).resolve().parents[1] / "run_pages.py"
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import hashlib
 from pathlib import Path
 
 import pytest
-from conftest import Project
+from small_guide import Project
 from snippet_contract.torch_quote import QuoteError, torch_root, torch_version
 
 HEADER = """
