@@ -109,7 +109,8 @@ orError_t captureTask(Stream& stream, Task&& task) {
   Capture& capture = *stream.capture;
   if (!capture.spoiltBy.empty()) return failSpoilt(capture);
   if (orError_t error = stream.device().reportFault()) return error;
-  capture.nodes.push_back({std::move(task), &stream.device()});
+  Node& node = capture.nodes.emplace_back();  // may throw: before the task is taken
+  node = {std::move(task), &stream.device()};
   ++capture.member(stream).seen[&stream];
   return orSuccess;
 }
@@ -243,7 +244,7 @@ orError_t orStreamEndCapture(orStream_t stream, orGraph_t* graph) {
     std::shared_ptr<Capture>
         capture;  // outlives the lock: dropped tasks run destroy(args)
     std::vector<Capture::Member> members;
-    std::lock_guard lock(mutex);
+    std::unique_lock lock(mutex);
     capture = target->capture;
     if (!capture) {
       return fail(orErrorInvalidValue, "stream %d is not capturing", target->number());
@@ -273,6 +274,7 @@ orError_t orStreamEndCapture(orStream_t stream, orGraph_t* graph) {
           "its work: record an event there and wait for it before the end",
           forked->number(), first.number());
     }
+    lock.unlock();
     return createGraph(std::move(capture->nodes), graph);
   });
 }

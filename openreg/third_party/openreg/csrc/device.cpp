@@ -48,6 +48,10 @@ void Device::wait() {
   for (size_t i = 0; i < streams.size(); ++i) streams[i]->wait(ends[i]);
 }
 
+void Device::wakeSleepers() {
+  for (auto& stream : liveStreams()) stream->wakeSleepers();
+}
+
 void Device::halt(std::chrono::steady_clock::time_point deadline) {
   // Leaked on purpose: no stream may be torn down while the process exits.
   auto* streams = new std::vector<Ref<Stream>>(liveStreams());

@@ -29,8 +29,9 @@ class Device {
 
   // Waits until every stream has finished what it holds now.
   void wait();
-  // Takes the executor locks of all streams and keeps them; see onExit() in
-  // process.cpp.
+  // For onExit() in process.cpp: gives up the waits of streams for each other; then
+  // takes the executor locks of all streams and keeps them.
+  void wakeSleepers();
   void halt(std::chrono::steady_clock::time_point deadline);
 
   // Streams tell the device of their birth, their end and the tasks they hold.

@@ -170,18 +170,21 @@ bool Stream::sleepOrLeave() {
   return false;
 }
 
-// Runs tasks up to `position`. The caller holds the executor lock.
+// Runs tasks up to `position`. The caller holds the executor lock. Stops early only
+// when the process exits: then the task that has just run may be a wait that was given
+// up.
 void Stream::runUntil(uint64_t position) {
   ++thread.depth;
   for (uint64_t next = completed_.load(std::memory_order_relaxed); next < position;) {
+    if (processState() == ProcessState::kExiting) break;
     Task& task = ring_[next % kCapacity];
     runTask(task, device_, number_);
-    task = Task();  // a kernel's destroy(args) runs here: who waits for the task sees
-                    // it done
+    if (processState() == ProcessState::kExiting) break;
+    task = Task();  // a kernel's destroy(args) runs here: who waits finds it done
     completed_.store(++next);
     device_.taskDone();
-    // Pairs with waitPassively(): either this thread sees the sleeper's position, or
-    // the sleeper sees the task done. Both sides need sequential consistency for that.
+    // Pairs with sleepUntil(): either this thread sees the sleeper's position, or the
+    // sleeper sees the task done. Both sides need sequential consistency for that.
     if (wakeAt_.load() <= next) {
       std::lock_guard lock(mutex_);
       wakeAt_.store(UINT64_MAX);
@@ -195,23 +198,23 @@ void Stream::wait(uint64_t position) {
   if (done(position)) return;
   if (config.steal && thread.depth < kMaxDepth) {
     std::unique_lock lock(executor_, std::try_to_lock);
-    if (lock) {
-      runUntil(position);
-      return;
-    }
+    if (lock) runUntil(position);
   }
-  waitPassively(position);
-}
-
-void Stream::waitPassively(uint64_t position) {
   for (int i = 0; i < kSpins; ++i) {
     if (done(position)) return;
     pause();
   }
+  sleepUntil(position);
+}
+
+// While the process exits, waits on behalf of a stream are given up, so that the stream
+// can be halted. A thread of the program sleeps on: it must not take the work for done.
+void Stream::sleepUntil(uint64_t position) {
   std::unique_lock lock(mutex_);
   for (;;) {
     if (wakeAt_.load() > position) wakeAt_.store(position);
     if (done(position)) return;
+    if (thread.depth > 0 && processState() == ProcessState::kExiting) return;
     workDone_.wait(lock);
   }
 }
@@ -223,6 +226,11 @@ void Stream::retire() {
     worker_ = Worker::kAwake;
     workAdded_.notify_one();
   }
+}
+
+void Stream::wakeSleepers() {
+  std::lock_guard lock(mutex_);
+  workDone_.notify_all();
 }
 
 void Stream::halt(std::chrono::steady_clock::time_point deadline) {

@@ -88,6 +88,7 @@ void onExit() {
   if (thread.activity != Activity::kNone)
     return;  // exit() inside a task: its lock is ours
   auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  for (int i = 0; i < config.deviceCount; ++i) devices[i]->wakeSleepers();
   for (int i = 0; i < config.deviceCount; ++i) devices[i]->halt(deadline);
 }
 

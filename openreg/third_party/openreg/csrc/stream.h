@@ -44,6 +44,8 @@ class Stream {
 
   // The handle was destroyed: the worker leaves when the queue is empty.
   void retire();
+  // Makes those who sleep until a position is done look at the process state again.
+  void wakeSleepers();
   // Lets the running task finish and starts no other, ever.
   void halt(std::chrono::steady_clock::time_point deadline);
 
@@ -62,7 +64,7 @@ class Stream {
   void work();
   bool sleepOrLeave();
   void runUntil(uint64_t position);
-  void waitPassively(uint64_t position);
+  void sleepUntil(uint64_t position);
 
   Device& device_;
   const int priority_;

@@ -82,7 +82,7 @@ using Task =
 // A task of a graph, and the device whose stream it was captured from.
 struct Node {
   Task task;
-  Device* device;
+  Device* device = nullptr;
 };
 
 // Runs the task, or drops it when the device has a fault. `stream` is a number for

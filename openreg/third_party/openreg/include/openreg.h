@@ -252,12 +252,14 @@ OPENREG_API orError_t orEventElapsedTime(float* ms, orEvent_t start, orEvent_t e
 typedef orError_t (*orKernel_t)(void* args);
 typedef void (*orHostFn_t)(void* args);
 
-/* Enqueues `kernel(args)` on `stream`. `name` (not copied; must live for ever)
- * appears in errors and traces. When the task is no longer needed (it ran, it was
- * dropped because of a fault, or its graph died) the driver calls `destroy(args)`,
- * if given; exactly once, and only if this call returned orSuccess. Who waits for
- * the task finds `destroy` done. It runs on an unspecified thread and must not call
- * the driver. */
+/* Enqueues `kernel(args)` on `stream`. `name` (not copied; must live for ever) appears
+ * in errors and traces. When the task is no longer needed (it ran, it was dropped
+ * because of a fault, or its graph died) the driver calls `destroy(args)`, if given;
+ * exactly once, and only if this call returned orSuccess. Who waits for the task finds
+ * `destroy` done. It runs on an unspecified thread and must not call the driver.
+ *
+ * The stream stands still while a kernel, a `destroy` or a host callback runs. None of
+ * them may wait for a lock that a thread holds while it waits for the device. */
 OPENREG_API orError_t orLaunchKernel(const char* name, orKernel_t kernel, void* args,
                                      orHostFn_t destroy, orStream_t stream);
 /* Enqueues a host callback; work behind it waits until it has returned. It may not
