@@ -66,7 +66,9 @@ def tests(session: nox.Session) -> None:
         run(session, chosen, "python", "-m", "pytest", *session.posargs)
         return
     with step(session, "Python tests of the backend and of the tools"):
-        run(session, tools, "python", "-m", "pytest", "openreg/tests", "tests")
+        parallel = ["-n", "auto", "--maxprocesses", "4"]
+        suites = ["openreg/tests", "tests"]
+        run(session, tools, "python", "-m", "pytest", *parallel, *suites)
     with step(session, "Python tests of the snippet contract"):
         docs_tools = environment(session, "docs")
         run(session, docs_tools, "python", "-m", "pytest", "docs/_ext/tests")
