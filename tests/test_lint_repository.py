@@ -58,7 +58,7 @@ def test_good_file(tmp_path, name, content):
         (
             "a.py",
             "# A test of something.\n@pytest.mark." + "skipif(x)\n",
-            "a.py:2: a test that does not run: mark.skip",
+            "a.py:2: a test that does not run: mark" + ".skip",
         ),
         (
             "a.cpp",
