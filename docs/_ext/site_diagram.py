@@ -15,6 +15,7 @@ from __future__ import annotations
 import html
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+from typing import ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives
@@ -28,8 +29,8 @@ FONT_SIZE = 13.0  # of the whole drawing
 WIDE_LETTER = 0.6  # of the font size: the readers' fonts differ, this one is wide
 
 
-class diagram(nodes.General, nodes.Element):  # noqa: N801  (docutils style)
-    """An SVG drawing with its text alternative."""
+class diagram(nodes.General, nodes.Element):
+    """An SVG drawing with its text alternative; named as docutils names nodes."""
 
 
 def find_faults(name: str, text: str) -> list[str]:
@@ -83,7 +84,7 @@ class Diagram(SphinxDirective):
     """``{diagram} name`` with the mandatory option ``:alt:``."""
 
     required_arguments = 1
-    option_spec = {"alt": directives.unchanged_required}
+    option_spec: ClassVar = {"alt": directives.unchanged_required}
 
     def run(self) -> list[nodes.Node]:
         """Check the file and keep its text for the writer."""

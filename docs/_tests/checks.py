@@ -12,7 +12,7 @@ from playwright.sync_api import ConsoleMessage, Page, Route
 
 WCAG_AA = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
 
-# Lists the elements that reach past the right edge and are not inside a box that scrolls.
+# Lists what reaches past the right edge and is not inside a box that scrolls.
 TOO_WIDE = """() => {
   const edge = document.documentElement.clientWidth;
   if (document.documentElement.scrollWidth <= edge) return [];

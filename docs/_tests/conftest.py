@@ -21,7 +21,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     pages = html_pages(folder)
     if "page_name" in wanted:
         # A host serves 404.html at another address; test_published_files.py has it.
-        metafunc.parametrize("page_name", [name for name in pages if name != "404.html"])
+        metafunc.parametrize(
+            "page_name", [name for name in pages if name != "404.html"]
+        )
     if "chapter" in wanted:
         stems = [name.removesuffix(".html") for name in pages]
         written = [stem for stem in stems if (folder / f"{stem}.md").is_file()]

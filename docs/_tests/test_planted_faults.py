@@ -24,9 +24,7 @@ def write_page(folder: Path, body: str, name: str = "page.html") -> str:
     return (folder / name).as_uri()
 
 
-def test_outside_request_is_seen_and_blocked(
-    chromium: Browser, tmp_path: Path
-) -> None:
+def test_outside_request_is_seen_and_blocked(chromium: Browser, tmp_path: Path) -> None:
     image = '<img alt="a picture" src="https://example.com/picture.png">'
     for body, wanted in ((GOOD, []), (image, ["https://example.com/picture.png"])):
         with open_page(chromium) as page:
