@@ -175,11 +175,13 @@ def test_this_machine_is_accepted(noxfile):
     noxfile.check_machine(RecordingSession())
 
 
-def test_no_googletest_is_said_loudly(noxfile):
-    output = "Could NOT find GTest\n-- Configuring incomplete, errors occurred!"
-    session = RecordingSession(output)
+def test_no_googletest_is_said_loudly(noxfile, tmp_path):
+    configure = ["cmake", "-G", "Ninja", "-S", noxfile.DRIVER, "-B", tmp_path]
+    hidden = ["-DOPENREG_BUILD_TESTS=ON", "-DCMAKE_DISABLE_FIND_PACKAGE_GTest=ON"]
+    answer = subprocess.run([*configure, *hidden], capture_output=True, text=True)
+    session = RecordingSession(answer.stdout + answer.stderr)
     noxfile.test_driver(session, Path("bin"))
-    assert any("GOOGLETEST IS MISSING" in line for line in session.said)
+    assert any("GOOGLETEST IS MISSING" in line for line in session.said), answer
     assert len(session.commands) == 1, "nothing may be built or run without it"
 
 
