@@ -3,17 +3,12 @@
 
 #include <c10/util/StringUtil.h>
 
-#include <string_view>
-
 namespace openreg {
 
-void throwError(orError_t error, const char* call, c10::SourceLocation where) {
-  // "orMalloc(&ptr, size)" -> "orMalloc": the arguments' C++ names help nobody.
-  const std::string_view text(call);
-  const std::string_view function = text.substr(0, text.find('('));
+void throwError(orError_t error, c10::SourceLocation where) {
+  // The driver's words name the function and what was wrong: "orMalloc(): ...".
   std::string message =
-      c10::str("openreg: ", function, ": ", orGetErrorString(error), " (",
-               orGetErrorName(error), "). ", orGetErrorDetail());
+      c10::str("openreg: ", orGetErrorDetail(), " (", orGetErrorName(error), ")");
   switch (error) {
     case orErrorMemoryAllocation:
       throw c10::OutOfMemoryError(where, std::move(message));

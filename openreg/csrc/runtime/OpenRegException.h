@@ -12,21 +12,19 @@ namespace openreg {
 //   orErrorMemoryAllocation                      torch.OutOfMemoryError
 //   orErrorInvalidValue, orErrorInvalidDevice    ValueError
 //   anything else                                torch.AcceleratorError, with the code
-// The message has the driver's own words and the call that failed.
-[[noreturn]] OPENREG_EXPORT void throwError(orError_t error, const char* call,
-                                            c10::SourceLocation where);
+// The message has the driver's own words: they name the function that failed.
+[[noreturn]] OPENREG_EXPORT void throwError(orError_t error, c10::SourceLocation where);
 
 }  // namespace openreg
 
 // LITERALINCLUDE START: OPENREG_CHECK
 // Runs a call of the driver; throws if it fails. The only way in which this backend
 // calls the driver, except in functions that must not throw.
-#define OPENREG_CHECK(CALL)                                               \
-  do {                                                                    \
-    const orError_t openreg_error = (CALL);                               \
-    if (C10_UNLIKELY(openreg_error != orSuccess)) {                       \
-      ::openreg::throwError(openreg_error, #CALL,                         \
-                            {__func__, __FILE__, uint32_t{__LINE__}});    \
-    }                                                                     \
+#define OPENREG_CHECK(CALL)                                                        \
+  do {                                                                             \
+    const orError_t openreg_error = (CALL);                                        \
+    if (C10_UNLIKELY(openreg_error != orSuccess)) {                                \
+      ::openreg::throwError(openreg_error, {__func__, __FILE__, uint32_t{__LINE__}}); \
+    }                                                                              \
   } while (false)
 // LITERALINCLUDE END: OPENREG_CHECK

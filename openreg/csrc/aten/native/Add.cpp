@@ -25,9 +25,10 @@ struct Add final : at::meta::structured_add_Tensor {
                               at::TensorOptions options) override {
     if (!out.defined()) {
       const auto dtype = options.dtype().toScalarType();
-      out = strides.empty() ? empty(sizes, dtype, {}, options.device(), {}, {})
-                            : empty_strided(sizes, strides, dtype, {}, options.device(),
-                                            {});
+      const auto device = options.device();
+      out = strides.empty() ? empty(sizes, dtype, {}, device, {},
+                                    options.memory_format_opt())
+                            : empty_strided(sizes, strides, dtype, {}, device, {});
     } else if (at::native::resize_output(out, sizes) && !strides.empty()) {
       out.as_strided_(sizes, strides);
     }

@@ -3,12 +3,15 @@
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/native/CPUFallback.h>
+#include <ATen/native/Resize.h>
+#include <ATen/ops/empty.h>
 #include <c10/util/irange.h>
 
 #include <atomic>
 #include <cstdlib>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "csrc/runtime/OpenRegGenerator.h"
 
@@ -57,26 +60,56 @@ void count(const std::string& name) {
   }
 }
 
-// LITERALINCLUDE START: FALLBACK_DEVICE
-// The device on which the results belong: that of the first argument which is there. A
-// Python number in `2 // x` arrives as a CPU tensor, so the first tensor will not do.
-std::optional<c10::Device> device_of(const torch::jit::Stack& arguments) {
+// Calls `visit` with every tensor among the arguments, those in lists as well.
+template <class Visit>
+void for_each_tensor(at::ArrayRef<c10::IValue> arguments, Visit visit) {
   for (const c10::IValue& value : arguments) {
-    if (value.isTensor() && value.toTensor().is_privateuseone()) {
-      return value.toTensor().device();
-    }
-    if (value.isTensorList() || value.isOptionalTensorList()) {
+    if (value.isTensor()) {
+      visit(value.toTensor());
+    } else if (value.isTensorList() || value.isOptionalTensorList()) {
       for (const c10::IValue& item : value.toListRef()) {
-        if (item.isTensor() && item.toTensor().is_privateuseone()) {
-          return item.toTensor().device();
+        if (item.isTensor()) {
+          visit(item.toTensor());
         }
       }
     }
-    if (value.isDevice() && value.toDevice().is_privateuseone()) {
-      return value.toDevice();
+  }
+}
+
+// Operators that take indices from the CPU, on every device.
+bool takes_host_indices(const std::string& name) {
+  return name == "aten::index" || name == "aten::index_put_" ||
+         name == "aten::_index_put_impl_";
+}
+
+// LITERALINCLUDE START: FALLBACK_DEVICE
+// The device on which the results belong: that of the first tensor which is there. A
+// Python number in `2 // x` arrives as a CPU tensor of no dimension, so the first tensor
+// will not do. Tensors of several devices are the caller's mistake, as on any device.
+std::optional<c10::Device> device_of(const c10::FunctionSchema& schema,
+                                     at::ArrayRef<c10::IValue> arguments) {
+  std::optional<c10::Device> device;
+  for_each_tensor(arguments, [&](const at::Tensor& tensor) {
+    if (tensor.defined() && tensor.is_privateuseone() && !device.has_value()) {
+      device = tensor.device();
+    }
+  });
+  for (const c10::IValue& value : arguments) {
+    if (!device.has_value() && value.isDevice()) {  // a factory: rand(device=...)
+      device = value.toDevice();
     }
   }
-  return std::nullopt;
+  for_each_tensor(arguments, [&](const at::Tensor& tensor) {
+    if (!tensor.defined() || tensor.device() == device ||
+        (tensor.is_cpu() &&
+         (tensor.dim() == 0 || takes_host_indices(schema.name())))) {
+      return;
+    }
+    TORCH_CHECK(false, "Expected all tensors to be on the same device, but found at least "
+                "two devices, ", *device, " and ", tensor.device(), ", in ",
+                schema.name());
+  });
+  return device;
 }
 // LITERALINCLUDE END: FALLBACK_DEVICE
 
@@ -115,26 +148,68 @@ void replace_generators(const c10::FunctionSchema& schema, torch::jit::Stack* st
   }
 }
 
+// LITERALINCLUDE START: FALLBACK_OUT
+// An `out` argument is only written. Instead of its old values the CPU kernel gets a
+// tensor without elements, which it may resize; afterwards the values move to the tensor
+// that the caller gave.
+struct Out {
+  at::Tensor given;
+  at::Tensor written;
+
+  void finish() const {
+    at::native::resize_output(given, written.sizes());  // warns, as on any device
+    given.copy_(written);
+  }
+};
+
+std::vector<Out> replace_outs(const c10::FunctionSchema& schema,
+                              torch::jit::Stack* stack, size_t first) {
+  std::vector<Out> outs;
+  for (const auto index : c10::irange(schema.arguments().size())) {
+    c10::IValue& value = (*stack)[first + index];
+    if (schema.arguments()[index].is_out() && value.isTensor()) {
+      const at::Tensor given = value.toTensor();
+      outs.push_back({given, at::empty({0}, given.options())});
+      value = outs.back().written;
+    }
+  }
+  return outs;
+}
+// LITERALINCLUDE END: FALLBACK_OUT
+
+// What the caller gets for a tensor that the CPU fallback returned.
+at::Tensor result_for_caller(const at::Tensor& result, const std::vector<Out>& outs,
+                             c10::Device device) {
+  for (const Out& out : outs) {
+    if (result.is_same(out.written)) {
+      return out.given;
+    }
+  }
+  return result.is_cpu() ? result.to(device) : result;
+}
+
 }  // namespace
 
 // LITERALINCLUDE START: FALLBACK
 void cpu_fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const c10::FunctionSchema& schema = op.schema();
   count(c10::toString(op.operator_name()));  // (1)
-  const size_t first = stack->size() - schema.arguments().size();
-  const std::optional<c10::Device> device =
-      device_of({stack->begin() + static_cast<int64_t>(first), stack->end()});
-  if (device.has_value()) {
-    replace_generators(schema, stack, first, *device);  // (2)
-  }
-  at::native::cpu_fallback(op, stack, /*error_on_views=*/true);  // (3)
+  const auto device = device_of(schema, torch::jit::last(*stack, schema.arguments().size()));
   if (!device.has_value()) {
+    at::native::cpu_fallback(op, stack, /*error_on_views=*/true);
     return;
+  }
+  const size_t first = stack->size() - schema.arguments().size();
+  replace_generators(schema, stack, first, *device);                  // (2)
+  const std::vector<Out> outs = replace_outs(schema, stack, first);  // (3)
+  at::native::cpu_fallback(op, stack, /*error_on_views=*/true);      // (4)
+  for (const Out& out : outs) {
+    out.finish();
   }
   for (const auto index : c10::irange(schema.returns().size())) {
     c10::IValue& result = torch::jit::peek(*stack, index, schema.returns().size());
-    if (result.isTensor() && result.toTensor().is_cpu()) {  // (4)
-      result = result.toTensor().to(*device);
+    if (result.isTensor() && result.toTensor().defined()) {
+      result = result_for_caller(result.toTensor(), outs, *device);  // (5)
     }
   }
 }

@@ -1,0 +1,211 @@
+# Operators without a kernel run on the CPU, and say so; chapter docs/operators/fallback.md.
+import warnings
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+
+@pytest.fixture(autouse=True)
+def _allow_and_forget():
+    torch.openreg.set_fallback_mode("allow")
+    torch.openreg.reset_fallback_counts()
+    yield
+    torch.openreg.set_fallback_mode("allow")
+
+
+X = torch.tensor([[1.0, -2.0, 3.0], [4.0, 5.0, -6.0]])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: x * 3,
+        lambda x: x - 1,
+        lambda x: 1 - x,
+        lambda x: 2 // x,
+        lambda x: 2 / x,
+        lambda x: 2**x,
+        lambda x: x @ x.t(),
+        lambda x: x.sum(1),
+        lambda x: x.max(1).indices,
+        lambda x: torch.cat([x, x], 1),
+        lambda x: torch.stack([x, x]),
+        lambda x: torch.where(x > 0, x, 0),
+        lambda x: x[x > 0],
+        lambda x: torch.nn.functional.layer_norm(x, (3,)),
+        lambda x: torch.linalg.svd(x).S,
+        lambda x: x.sort(1, descending=True).values,
+        lambda x: x.abs().log(),
+        lambda x: torch.fft.fft(x),
+        lambda x: x.to(torch.complex64).conj() * 2,
+    ],
+)
+def test_results_are_right_and_on_the_device(call):
+    result = call(X.to("openreg"))
+    assert result.device == torch.device("openreg:0")
+    assert_close(result.cpu(), call(X))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: torch.arange(5, device="openreg:1"),
+        lambda: torch.eye(3, device="openreg:1"),
+        lambda: torch.linspace(0, 1, 5, device="openreg:1"),
+        lambda: torch.rand(3, device="openreg:1"),
+        lambda: torch.full((3,), 2.0, device="openreg:1"),
+        lambda: torch.ones(2, device="openreg:1") * 2,
+        lambda: 2 // torch.ones(2, device="openreg:1"),
+    ],
+)
+def test_results_go_to_the_device_of_the_arguments(call):
+    assert call().device == torch.device("openreg:1")
+
+
+def test_in_place_and_out_write_to_the_given_tensor():
+    x = X.to("openreg")
+    assert x.mul_(2) is x
+    assert_close(x.cpu(), X * 2)
+    out = torch.empty(2, 3, device="openreg")
+    assert torch.mul(x, x, out=out) is out
+    assert_close(out.cpu(), X * X * 4)
+    column = torch.zeros(2, 2, device="openreg")
+    column[:, 1].copy_(x.sum(1))
+    assert_close(column.cpu()[:, 1], (X * 2).sum(1))
+
+
+def test_a_program_learns_without_native_kernels():
+    def train(device: str) -> list[float]:
+        torch.manual_seed(0)
+        model = torch.nn.Sequential(
+            torch.nn.Linear(4, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1)
+        )
+        data = torch.randn(16, 4)
+        target = data.sum(1, keepdim=True)
+        model.to(device)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        losses = []
+        for _ in range(5):
+            optimizer.zero_grad()
+            loss = torch.nn.functional.mse_loss(
+                model(data.to(device)), target.to(device)
+            )
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+        return losses
+
+    losses = train("openreg")
+    assert losses[-1] < losses[0]
+    assert_close(torch.tensor(losses), torch.tensor(train("cpu")))
+
+
+# -- random numbers --
+
+
+def test_the_seed_of_the_device_decides():
+    torch.manual_seed(7)
+    first = torch.rand(5, device="openreg")
+    second = torch.rand(5, device="openreg")
+    torch.manual_seed(7)
+    assert_close(torch.rand(5, device="openreg").cpu(), first.cpu(), rtol=0, atol=0)
+    assert not torch.equal(first.cpu(), second.cpu())
+    torch.openreg.manual_seed(8)
+    assert not torch.equal(torch.rand(5, device="openreg").cpu(), first.cpu())
+
+
+def test_state_can_be_saved_and_restored():
+    state = torch.openreg.get_rng_state()
+    first = torch.randn(5, device="openreg")
+    torch.openreg.set_rng_state(state)
+    assert_close(torch.randn(5, device="openreg").cpu(), first.cpu(), rtol=0, atol=0)
+    with torch.random.fork_rng(devices=[0], device_type="openreg"):
+        inside = torch.rand(3, device="openreg")
+    assert_close(torch.rand(3, device="openreg").cpu(), inside.cpu(), rtol=0, atol=0)
+
+
+def test_an_own_generator_is_used():
+    generator = torch.Generator("openreg")
+    generator.manual_seed(3)
+    first = torch.rand(4, device="openreg", generator=generator)
+    generator.manual_seed(3)
+    second = torch.empty(4, device="openreg").uniform_(generator=generator)
+    assert_close(first.cpu(), second.cpu(), rtol=0, atol=0)
+    with pytest.raises(RuntimeError, match="expected a generator of device openreg"):
+        torch.empty(4, device="openreg").uniform_(generator=torch.Generator())
+
+
+def test_random_numbers_do_not_touch_the_cpu_generator():
+    before = torch.get_rng_state()
+    torch.rand(5, device="openreg")
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_bad_generator_states_are_refused():
+    generator = torch.Generator("openreg")
+    with pytest.raises(ValueError, match="16 contiguous bytes, this tensor has 3"):
+        generator.set_state(torch.zeros(3, dtype=torch.uint8))
+    with pytest.raises(TypeError, match=r"torch\.uint8"):
+        generator.set_state(torch.zeros(16))
+
+
+# -- modes and counters --
+
+
+def test_counts_tell_which_operators_fell_back():
+    x = X.to("openreg")
+    torch.openreg.reset_fallback_counts()
+    x + x
+    assert torch.openreg.fallback_counts() == {}
+    x * x
+    x * x
+    x - 1
+    assert torch.openreg.fallback_counts() == {"aten::mul.out": 2, "aten::sub.Tensor": 1}
+    torch.openreg.reset_fallback_counts()
+    assert torch.openreg.fallback_counts() == {}
+
+
+def test_warn_mode_warns_once_for_each_operator():
+    x = X.to("openreg")
+    torch.openreg.set_fallback_mode("warn")
+    with pytest.warns(UserWarning, match="aten::mul.out has no kernel"):
+        x * 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        x * 2
+
+
+def test_error_mode_refuses_and_names_the_operator():
+    x = X.to("openreg")
+    torch.openreg.set_fallback_mode("error")
+    with pytest.raises(NotImplementedError, match="aten::mul.out has no kernel"):
+        x * 2
+    assert_close((x + 2).cpu(), X + 2)  # native operators go on
+    with pytest.raises(ValueError, match="'allow', 'warn' or 'error', not 'maybe'"):
+        torch.openreg.set_fallback_mode("maybe")
+    assert torch.openreg.fallback_mode() == "error"
+
+
+def test_the_environment_sets_the_first_mode(run_python):
+    program = "import torch; print(torch.openreg.fallback_mode())"
+    assert run_python(program, OPENREG_FALLBACK="warn").stdout == "warn\n"
+    process = run_python(program, OPENREG_FALLBACK="perhaps")
+    assert "OPENREG_FALLBACK must be 'allow', 'warn' or 'error'" in process.stderr
+
+
+def test_operators_that_no_cpu_kernel_serves_raise():
+    # A composite kernel of torch shadows the fallback, or the CPU has no such kernel.
+    with pytest.raises(NotImplementedError, match="convolution_overrideable"):
+        torch.nn.functional.conv2d(
+            torch.ones(1, 1, 3, 3, device="openreg"),
+            torch.ones(1, 1, 2, 2, device="openreg"),
+        )
+    cell = torch.nn.LSTM(2, 3).to("openreg")
+    with pytest.raises(NotImplementedError, match="_thnn_fused_lstm_cell"):
+        cell(torch.ones(4, 1, 2, device="openreg"))
+
+
+def test_mixed_devices_are_refused():
+    with pytest.raises(RuntimeError, match="same device"):
+        torch.mm(X.to("openreg"), X.t())

@@ -1,0 +1,335 @@
+# Tensors can be created, copied, viewed and resized; chapter docs/operators/minimal.md.
+import gc
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+DTYPES = [
+    torch.bool,
+    torch.uint8,
+    torch.int8,
+    torch.int16,
+    torch.int32,
+    torch.int64,
+    torch.float16,
+    torch.bfloat16,
+    torch.float32,
+    torch.float64,
+    torch.complex64,
+    torch.complex128,
+]
+
+
+def sample(*shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+    return torch.testing.make_tensor(shape, dtype=dtype, device="cpu")
+
+
+# -- create --
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_empty_has_what_was_asked_for(dtype):
+    x = torch.empty(2, 3, dtype=dtype, device="openreg")
+    assert (x.shape, x.dtype, x.device.type) == ((2, 3), dtype, "openreg")
+    assert x.stride() == (3, 1)
+    assert x.device.index == 0
+
+
+def test_empty_honours_index_strides_and_memory_format():
+    assert torch.empty(1, device="openreg:1").device.index == 1
+    assert torch.empty_strided((2, 3), (1, 2), device="openreg").stride() == (1, 2)
+    x = torch.empty(2, 3, 4, 5, device="openreg", memory_format=torch.channels_last)
+    assert x.is_contiguous(memory_format=torch.channels_last)
+
+
+def test_empty_uses_the_current_device():
+    with torch.openreg.device(1):
+        assert torch.empty(1, device="openreg").device.index == 1
+    assert torch.empty(1, device="openreg").device.index == 0
+
+
+def test_empty_does_not_change_the_current_device():
+    torch.empty(1, device="openreg:1")
+    assert torch.openreg.current_device() == 0
+
+
+def test_bad_arguments_of_factories_are_named():
+    with pytest.raises(ValueError, match="only host memory can be pinned"):
+        torch.empty(1, device="openreg", pin_memory=True)
+    with pytest.raises(ValueError, match="no device 7, the devices are 0 to 1"):
+        torch.empty(1, device="openreg:7")
+    with pytest.raises(RuntimeError, match="negative dimension"):
+        torch.empty(-1, device="openreg")
+    with pytest.raises(torch.OutOfMemoryError, match="tried to allocate .* bytes"):
+        torch.empty(1 << 44, dtype=torch.uint8, device="openreg")
+    assert_close(torch.ones(1, device="openreg").cpu(), torch.ones(1))  # still usable
+
+
+def test_host_code_cannot_touch_device_memory(run_python):
+    program = """
+        import ctypes, torch
+        x = torch.ones(4, device="openreg")
+        torch.openreg.synchronize()
+        print("before", flush=True)
+        print(ctypes.c_float.from_address(x.data_ptr()).value)
+    """
+    process = run_python(program)
+    assert process.stdout == "before\n"
+    assert process.returncode == -11, process.stderr  # SIGSEGV
+    assert "Segmentation fault" in process.stderr
+
+
+# -- copy --
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_round_trip_keeps_values(dtype):
+    x = sample(3, 5, dtype=dtype)
+    y = x.to("openreg")
+    assert y.device == torch.device("openreg:0")
+    assert_close(y.cpu(), x, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("to_dtype", [torch.float64, torch.int32, torch.complex64])
+@pytest.mark.parametrize("way", ["to device", "on device", "to host"])
+def test_copies_convert_the_dtype(to_dtype, way):
+    x = sample(4, 3)
+    expected = x.to(to_dtype)
+    if way == "to device":
+        y = torch.empty(4, 3, dtype=to_dtype, device="openreg").copy_(x)
+    elif way == "on device":
+        y = x.to("openreg").to(to_dtype)
+    else:
+        y = torch.empty(4, 3, dtype=to_dtype).copy_(x.to("openreg"))
+    assert_close(y.cpu(), expected, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("source", ["cpu", "openreg:0", "openreg:1"])
+@pytest.mark.parametrize("target", ["cpu", "openreg:0", "openreg:1"])
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda t: t,
+        lambda t: t.t(),
+        lambda t: t[1:, ::2],
+        lambda t: t.flip(0),
+        lambda t: t[:1].expand(4, 6),
+    ],
+    ids=["dense", "transposed", "strided", "flipped", "expanded"],
+)
+def test_copies_between_any_devices_and_strides(source, target, view):
+    x = sample(4, 6)
+    expected = view(x)
+    y = view(x.to(source))
+    out = torch.full(expected.shape, -1.0).to(target)
+    out.copy_(y)
+    assert_close(out.cpu(), expected, rtol=0, atol=0)
+    strided = torch.full((*expected.shape, 2), -1.0).to(target)
+    strided[..., 1].copy_(y)
+    assert_close(strided[..., 1].cpu(), expected, rtol=0, atol=0)
+    assert_close(strided[..., 0].cpu(), torch.full(expected.shape, -1.0))
+
+
+def test_copy_broadcasts():
+    x = sample(3)
+    y = torch.zeros(2, 3).to("openreg").copy_(x)
+    assert_close(y.cpu(), x.expand(2, 3))
+    y = torch.zeros(2, 3).copy_(x.to("openreg"))
+    assert_close(y, x.expand(2, 3))
+    with pytest.raises(RuntimeError, match="must match"):
+        torch.zeros(2, 2, device="openreg").copy_(x)
+
+
+@pytest.mark.parametrize("target", ["cpu", "openreg"])
+def test_pending_conjugation_and_negation_are_honoured(target):
+    x = sample(3, 2, dtype=torch.complex64)
+    y = x.to("openreg")
+    assert_close(y.conj().to(target).cpu(), x.conj().resolve_conj())
+    assert_close(y.conj().imag.to(target).cpu(), x.conj().imag.resolve_neg())
+    out = torch.zeros(3, 2, dtype=torch.complex64).to(target)
+    out.conj().copy_(y)
+    assert_close(out.cpu(), x.conj().resolve_conj())
+
+
+def test_copy_between_devices_waits_for_both(run_python):
+    # 200 dependent copies there and back: an unordered one would carry an old value.
+    x = torch.zeros(1000, device="openreg:0")
+    for step in range(200):
+        y = x.to("openreg:1")
+        y.add_(1)
+        x = y.to("openreg:0")
+        del y
+    assert_close(x.cpu(), torch.full((1000,), 200.0))
+
+
+def test_item_and_conversions():
+    assert torch.tensor(3, device="openreg").item() == 3
+    assert torch.tensor(2.5, device="openreg").item() == 2.5
+    assert torch.tensor(1 + 2j, device="openreg").item() == 1 + 2j
+    assert torch.tensor([True], device="openreg").item() is True
+    assert torch.arange(4, device="openreg").tolist() == [0, 1, 2, 3]
+    with pytest.raises(RuntimeError, match="a Tensor with 2 elements cannot"):
+        torch.zeros(2, device="openreg").item()
+
+
+def test_empty_tensors_can_be_copied():
+    x = torch.empty(0, 3, device="openreg")
+    assert x.cpu().shape == (0, 3)
+    assert torch.empty(0, 3).to("openreg").shape == (0, 3)
+    assert x.to("openreg:1").device.index == 1
+
+
+# -- view --
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda t: t.view(3, 8),
+        lambda t: t.reshape(-1),
+        lambda t: t.transpose(0, 1),
+        lambda t: t[1],
+        lambda t: t[..., ::2],
+        lambda t: t.unfold(1, 2, 1),
+        lambda t: t.as_strided((2, 2), (1, 4), 3),
+        lambda t: t.diagonal(),
+        lambda t: t.expand(2, 4, 6),
+        lambda t: t.split(2)[1],
+    ],
+)
+def test_views_share_memory(view):
+    x = sample(4, 6)
+    y = x.to("openreg")
+    a, b = view(x), view(y)
+    assert (a.shape, a.stride(), a.storage_offset()) == (
+        b.shape,
+        b.stride(),
+        b.storage_offset(),
+    )
+    assert b.untyped_storage().data_ptr() == y.untyped_storage().data_ptr()
+    assert_close(b.cpu(), a)
+
+
+def test_complex_views():
+    x = sample(2, 3, dtype=torch.complex64)
+    y = x.to("openreg")
+    assert_close(torch.view_as_real(y).cpu(), torch.view_as_real(x))
+    assert_close(torch.view_as_complex(torch.view_as_real(y)).cpu(), x)
+
+
+def test_view_that_does_not_fit_is_an_error():
+    with pytest.raises(RuntimeError, match="invalid for input of size 6"):
+        torch.empty(6, device="openreg").view(4)
+
+
+# -- storage --
+
+
+def test_resize_keeps_the_beginning():
+    x = torch.arange(4.0).to("openreg")
+    x.resize_(2, 3)
+    assert x.shape == (2, 3)
+    assert_close(x.view(-1)[:4].cpu(), torch.arange(4.0))
+    x.resize_(2)
+    assert_close(x.cpu(), torch.arange(2.0))
+
+
+def test_storage_is_freed_and_brought_back():
+    x = torch.arange(4.0).to("openreg")
+    x.untyped_storage().resize_(0)
+    assert x.untyped_storage().nbytes() == 0
+    x.untyped_storage().resize_(16)
+    x.copy_(torch.arange(4.0))
+    assert_close(x.cpu(), torch.arange(4.0))
+
+
+def test_set_():
+    x = torch.arange(6.0).to("openreg")
+    y = torch.empty(0, device="openreg")
+    y.set_(x)
+    assert y.is_set_to(x)
+    y.set_(x.untyped_storage(), 2, (2, 2), (2, 1))
+    assert_close(y.cpu(), torch.arange(2.0, 6.0).view(2, 2))
+    y.set_(x.untyped_storage())
+    assert y.shape == (6,)
+    y.set_()
+    assert y.shape == (0,)
+    with pytest.raises(RuntimeError, match="different device|devices must match"):
+        y.set_(torch.zeros(2).untyped_storage())
+
+
+def test_module_to_keeps_the_parameters():
+    module = torch.nn.Linear(3, 2)
+    before = list(module.parameters())
+    module.to("openreg")
+    assert all(a is b for a, b in zip(before, module.parameters(), strict=True))
+    assert before[0].device.type == "openreg"
+    before[0].data = torch.ones(2, 3, device="openreg")
+    assert_close(module.weight.cpu(), torch.ones(2, 3))
+
+
+# -- allocator --
+
+
+def test_freed_memory_is_used_again_by_the_same_stream():
+    torch.accelerator.empty_cache()
+    x = torch.empty(1000, device="openreg")
+    address = x.data_ptr()
+    del x
+    assert torch.empty(1000, device="openreg").data_ptr() == address
+
+
+def test_memory_in_use_by_another_stream_is_not_used_again():
+    torch.accelerator.empty_cache()
+    stream = torch.Stream("openreg")
+    x = torch.empty(1000, device="openreg")
+    address = x.data_ptr()
+    with stream:
+        y = torch.empty(1000, device="openreg")
+        assert y.data_ptr() != address
+        del x  # belongs to the default stream: not for this one
+        assert torch.empty(1000, device="openreg").data_ptr() != address
+
+
+def test_statistics_follow_tensors():
+    gc.collect()
+    before = torch.accelerator.memory_allocated()
+    x = torch.empty(1 << 20, dtype=torch.uint8, device="openreg")
+    assert torch.accelerator.memory_allocated() == before + (1 << 20)
+    assert torch.accelerator.max_memory_allocated() >= before + (1 << 20)
+    assert torch.accelerator.memory_reserved() >= torch.accelerator.memory_allocated()
+    del x
+    assert torch.accelerator.memory_allocated() == before
+
+
+def test_empty_cache_gives_memory_back():
+    x = torch.empty(64 << 20, dtype=torch.uint8, device="openreg")
+    del x
+    torch.accelerator.empty_cache()
+    gc.collect()
+    free_before, total = torch.accelerator.get_memory_info()
+    x = torch.empty(64 << 20, dtype=torch.uint8, device="openreg")
+    assert torch.accelerator.get_memory_info() == (free_before - (64 << 20), total)
+    del x
+    torch.accelerator.empty_cache()
+    assert torch.accelerator.get_memory_info() == (free_before, total)
+
+
+def test_out_of_memory_frees_the_cache_first(run_python):
+    program = """
+        import torch
+        x = torch.empty(40 << 20, dtype=torch.uint8, device="openreg")
+        del x  # cached
+        y = torch.empty(60 << 20, dtype=torch.uint8, device="openreg")
+        try:
+            torch.empty(60 << 20, dtype=torch.uint8, device="openreg")
+        except torch.OutOfMemoryError as error:
+            print(error)
+        print(torch.ones(1, device="openreg").item())
+    """
+    process = run_python(program, OPENREG_DEVICE_MEMORY=str(64 << 20))
+    assert process.returncode == 0, process.stderr
+    assert "tried to allocate 62914560 bytes; the device has 67108864" in process.stdout
+    assert "OPENREG_DEVICE_MEMORY" in process.stdout
+    assert process.stdout.endswith("1.0\n")

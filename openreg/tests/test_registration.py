@@ -1,0 +1,179 @@
+# Native operators compute on the stream what the CPU computes; chapter docs/operators/registration.md.
+import threading
+
+import pytest
+import torch
+from torch.testing import assert_close, make_tensor
+
+DTYPES = [torch.bool, torch.uint8, torch.int64, torch.float16, torch.bfloat16]
+DTYPES += [torch.float32, torch.float64, torch.complex64]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("other_dtype", DTYPES)
+def test_add_promotes_types_as_the_cpu_does(dtype, other_dtype):
+    a = make_tensor(3, 4, dtype=dtype, device="cpu")
+    b = make_tensor(3, 4, dtype=other_dtype, device="cpu")
+    result = a.to("openreg") + b.to("openreg")
+    expected = a + b
+    assert result.dtype == expected.dtype
+    assert_close(result.cpu(), expected)
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [((3, 4), (4,)), ((3, 1), (1, 4)), ((), (2, 2)), ((0, 3), (3,)), ((2, 3), (2, 3))],
+)
+def test_add_broadcasts(left, right):
+    a, b = torch.randn(left), torch.randn(right)
+    result = torch.add(a.to("openreg"), b.to("openreg"), alpha=2)
+    assert_close(result.cpu(), torch.add(a, b, alpha=2))
+
+
+@pytest.mark.parametrize("number", [2, 2.5, True, 1 + 1j])
+@pytest.mark.parametrize("dtype", [torch.int32, torch.float32, torch.complex64])
+def test_add_takes_python_numbers_on_both_sides(number, dtype):
+    a = make_tensor(3, dtype=dtype, device="cpu")
+    x = a.to("openreg")
+    for result, expected in ((x + number, a + number), (number + x, number + a)):
+        assert result.dtype == expected.dtype
+        assert result.device == x.device
+        assert_close(result.cpu(), expected)
+
+
+def test_add_keeps_strides_of_its_inputs():
+    a = torch.randn(2, 3, 4, 5).to(memory_format=torch.channels_last)
+    result = a.to("openreg") + a.to("openreg")
+    assert result.stride() == (a + a).stride()
+    a = torch.randn(4, 3).t()
+    assert (a.to("openreg") + 1).stride() == (a + 1).stride()
+
+
+def test_add_in_place_and_out():
+    a, b = torch.randn(3), torch.randn(3)
+    x = a.to("openreg")
+    same = x.add_(b.to("openreg"), alpha=3)
+    assert same is x
+    assert_close(x.cpu(), torch.add(a, b, alpha=3))
+
+    out = torch.empty(0, device="openreg")
+    torch.add(a.to("openreg"), b.to("openreg"), out=out)
+    assert_close(out.cpu(), a + b)
+
+    strided = torch.zeros(3, 2, device="openreg")
+    torch.add(a.to("openreg"), b.to("openreg"), out=strided[:, 1])
+    assert_close(strided.cpu(), torch.stack([torch.zeros(3), a + b], 1))
+
+    double = torch.empty(3, dtype=torch.float64, device="openreg")
+    torch.add(a.to("openreg"), b.to("openreg"), out=double)
+    assert_close(double.cpu(), (a + b).double())
+
+
+def test_bad_arguments_are_refused_before_anything_runs():
+    x = torch.ones(3, device="openreg")
+    with pytest.raises(RuntimeError, match="must match the size"):
+        x + torch.ones(4, device="openreg")
+    with pytest.raises(RuntimeError, match="same device.*openreg:0 and cpu"):
+        x + torch.ones(3)
+    with pytest.raises(RuntimeError, match="same device.*openreg:0 and openreg:1"):
+        x + torch.ones(3, device="openreg:1")
+    with pytest.raises(RuntimeError, match="can't be cast"):
+        torch.ones(3, dtype=torch.int32, device="openreg").add_(x)
+    with pytest.raises(RuntimeError, match="doesn't match the broadcast shape"):
+        x.add_(torch.ones(2, 3, device="openreg"))
+    with pytest.raises(RuntimeError, match="single memory location"):
+        torch.ones(1, device="openreg").expand(3).add_(x)
+    assert_close(x.cpu(), torch.ones(3))
+
+
+def test_autograd_works_through_a_native_operator():
+    x = torch.ones(3, device="openreg", requires_grad=True)
+    (x + x + 1).backward(torch.arange(3.0, device="openreg"))
+    assert_close(x.grad.cpu(), 2 * torch.arange(3.0))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_fill_and_zero(dtype):
+    x = torch.empty(3, 4, dtype=dtype, device="openreg")
+    assert_close(x.fill_(1).cpu(), torch.ones(3, 4, dtype=dtype))
+    assert_close(x.zero_().cpu(), torch.zeros(3, 4, dtype=dtype))
+    x[:, ::2].fill_(1)
+    expected = torch.zeros(3, 4, dtype=dtype)
+    expected[:, ::2] = 1
+    assert_close(x.cpu(), expected)
+
+
+def test_fill_takes_a_tensor_of_either_device():
+    x = torch.empty(3, device="openreg")
+    assert_close(x.fill_(torch.tensor(2.0)).cpu(), torch.full((3,), 2.0))
+    assert_close(x.fill_(torch.tensor(3.0, device="openreg")).cpu(), torch.full((3,), 3.0))
+    with pytest.raises(RuntimeError, match="0 dimensions, but got 1"):
+        x.fill_(torch.ones(3, device="openreg"))
+
+
+def test_a_host_scalar_may_change_after_the_launch():
+    number = torch.tensor(1.0)
+    x = torch.zeros(1 << 20, device="openreg")
+    for _ in range(20):
+        x = x + number
+        number.fill_(1.0)
+    number.fill_(100.0)
+    assert_close(x[:1].cpu(), torch.tensor([20.0]))
+
+
+def test_kernels_run_on_the_current_stream_and_in_order():
+    stream = torch.Stream("openreg")
+    with stream:
+        x = torch.zeros(1000, device="openreg")
+        for _ in range(500):
+            x.add_(1)
+        assert_close(x.cpu(), torch.full((1000,), 500.0))
+        event = torch.Event("openreg")
+        event.record()
+    event.synchronize()
+    assert event.query()
+    assert stream.query()
+
+
+def test_a_python_mode_of_the_waiting_thread_does_not_see_the_kernel():
+    # The thread that waits may run the kernel itself: its modes must stay outside.
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Log(TorchDispatchMode):
+        def __init__(self):
+            super().__init__()
+            self.seen = []
+
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            self.seen.append(str(func))
+            return func(*args, **(kwargs or {}))
+
+    x = torch.ones(3, device="openreg")
+    with Log() as log:
+        y = x + 1
+        torch.openreg.synchronize()
+    assert log.seen == ["aten.add.Tensor"]
+    assert_close(y.cpu(), torch.full((3,), 2.0))
+
+
+def test_threads_have_their_own_current_device_and_compute_correctly():
+    failures = []
+
+    def work(index: int) -> None:
+        try:
+            torch.openreg.set_device(index % 2)
+            x = torch.full((512,), float(index), device="openreg")
+            for _ in range(200):
+                x = x + 1
+            assert x.device.index == index % 2
+            assert_close(x.cpu(), torch.full((512,), index + 200.0))
+        except BaseException as error:  # noqa: BLE001
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(index,)) for index in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert torch.openreg.current_device() == 0
