@@ -29,6 +29,16 @@ TOO_WIDE = """() => {
     `${Math.round(element.getBoundingClientRect().right)} of ${edge} px`);
 }"""
 
+# A tab of sphinx-design is an input without size: its label shows the focus.
+FOCUSED = """() => {
+  const focused = document.activeElement;
+  const shown = focused.matches(".sd-tab-set > input")
+    ? document.querySelector(`label[for="${focused.id}"]`) : focused;
+  const style = getComputedStyle(shown);
+  const outline = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2;
+  return [focused.outerHTML.slice(0, 120), outline];
+}"""
+
 
 @dataclass
 class Watch:
@@ -81,3 +91,14 @@ def accessibility_faults(page: Page) -> list[str]:
         for violation in violations
         for node in violation["nodes"]
     ]
+
+
+def hidden_focus(page: Page, steps: int) -> list[str]:
+    """Press Tab ``steps`` times; list the elements whose focus cannot be seen."""
+    faults = []
+    for _ in range(steps):
+        page.keyboard.press("Tab")
+        element, visible = page.evaluate(FOCUSED)
+        if not visible:
+            faults.append(f"focus cannot be seen on {element}")
+    return faults

@@ -5,18 +5,8 @@ from pathlib import Path
 
 import pytest
 from browsing import DESKTOP, PHONE, SCHEMES, open_page
-from checks import accessibility_faults
+from checks import accessibility_faults, hidden_focus
 from playwright.sync_api import Browser
-
-# A tab of sphinx-design is an input without size: its label shows the focus.
-FOCUSED = """() => {
-  const focused = document.activeElement;
-  const shown = focused.matches(".sd-tab-set > input")
-    ? document.querySelector(`label[for="${focused.id}"]`) : focused;
-  const style = getComputedStyle(shown);
-  const outline = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2;
-  return [focused.outerHTML.slice(0, 120), outline];
-}"""
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -46,7 +36,5 @@ def test_axe_finds_no_violation_in_the_open_search(
 def test_keyboard_focus_is_visible(chromium: Browser, site: Path, scheme: str) -> None:
     with open_page(chromium, scheme=scheme) as page:
         page.goto((site / "index.html").as_uri())
-        for step in range(30):
-            page.keyboard.press("Tab")
-            name, outline = page.evaluate(FOCUSED)
-            assert outline, f"{scheme}: step {step}, focus on {name} cannot be seen"
+        faults = hidden_focus(page, steps=30)
+    assert not faults, f"{scheme}: " + "\n".join(faults)

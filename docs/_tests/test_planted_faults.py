@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from browsing import PHONE, find_chromium, open_page, site_folder
-from checks import accessibility_faults, sideways_scroll, watch
+from checks import accessibility_faults, hidden_focus, sideways_scroll, watch
 from links import dead_links
 from playwright.sync_api import Browser
 
@@ -83,6 +83,16 @@ def test_accessibility_fault_is_seen(
         page.goto(write_page(tmp_path, body))
         faults = accessibility_faults(page)
     assert any(fault.startswith(rule) for fault in faults), faults
+
+
+def test_hidden_focus_is_seen(chromium: Browser, tmp_path: Path) -> None:
+    good = '<a href="page.html" style="outline: 2px solid">a link</a>'
+    bad = good.replace("2px solid", "none")
+    with open_page(chromium) as page:
+        page.goto(write_page(tmp_path, good))
+        assert hidden_focus(page, steps=1) == []
+        page.goto(write_page(tmp_path, bad))
+        assert len(hidden_focus(page, steps=1)) == 1
 
 
 @pytest.mark.parametrize(
