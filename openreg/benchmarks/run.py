@@ -1,0 +1,151 @@
+# What an operation costs on the device, compared with CPU tensors; see docs/start/architecture.md.
+"""Times operations on openreg and on CPU tensors in turn, in one process.
+
+    python openreg/benchmarks/run.py [--json FILE] [--quick]
+
+Machines are noisy, so no figure stands alone: each round times the CPU and the device one
+after the other, and the table shows the median of the rounds' ratios.
+"""
+
+import argparse
+import json
+import platform
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy
+import torch
+
+Call = Callable[[], object]
+MIB = 1 << 20
+
+
+@dataclass
+class Row:
+    """One line of the table; times in microseconds."""
+
+    name: str
+    baseline: str
+    baseline_us: float
+    openreg_us: float
+    ratio: float
+
+
+def microseconds(call: Call, calls: int) -> float:
+    """Return the time of one call in microseconds, with what it left to do."""
+    torch.accelerator.synchronize()
+    start = time.perf_counter()
+    for _ in range(calls):
+        call()
+    torch.accelerator.synchronize()
+    return (time.perf_counter() - start) / calls * 1e6
+
+
+def compare(
+    name: str, baseline: str, base: Call, device: Call, calls: int, rounds: int
+) -> Row:
+    """Time both calls in turn and return their medians and the median ratio."""
+    for call in (base, device):
+        microseconds(call, max(1, calls // 10))  # warm caches and memory
+    pairs = [(microseconds(base, calls), microseconds(device, calls)) for _ in range(rounds)]
+    return Row(
+        name,
+        baseline,
+        statistics.median(base for base, _ in pairs),
+        statistics.median(device for _, device in pairs),
+        statistics.median(device / base for base, device in pairs),
+    )
+
+
+def small_operations(rounds: int) -> list[Row]:
+    """What one call costs before it computes anything."""
+    cpu = torch.ones(1)
+    device = torch.ones(1, device="openreg")
+    calls = 5000
+
+    def add_and_wait() -> None:
+        device + device
+        torch.accelerator.synchronize()
+
+    def row(name: str, base: Call, on_device: Call) -> Row:
+        return compare(name, "CPU tensor", base, on_device, calls, rounds)
+
+    return [
+        row("add, 1 element", lambda: cpu + cpu, lambda: device + device),
+        row("add, 1 element, and wait", lambda: cpu + cpu, add_and_wait),
+        row("add, 1 element, and item()", lambda: (cpu + cpu).item(),
+            lambda: (device + device).item()),
+        row("mul, 1 element (falls back)", lambda: cpu * cpu, lambda: device * device),
+        row("view", lambda: cpu.view(1, 1), lambda: device.view(1, 1)),
+        row("empty, 1 element", lambda: torch.empty(1),
+            lambda: torch.empty(1, device="openreg")),
+        row("synchronize, idle", lambda: torch.empty(1), torch.accelerator.synchronize),
+    ]  # fmt: skip
+
+
+def copies(rounds: int) -> list[Row]:
+    """64 MiB between host and device, against numpy's copy of as much."""
+    count = 64 * MIB // 4
+    source, target = numpy.ones(count, "f4"), numpy.ones(count, "f4")
+    host = torch.ones(count)
+    a = torch.ones(count, device="openreg")
+    b = torch.ones(count, device="openreg")
+
+    def row(name: str, on_device: Call) -> Row:
+        base: Call = lambda: numpy.copyto(target, source)  # noqa: E731
+        return compare(name, "numpy.copyto", base, on_device, 3, rounds)
+
+    return [
+        row("copy_ 64 MiB, host to device", lambda: a.copy_(host)),
+        row("copy_ 64 MiB, device to host", lambda: host.copy_(a)),
+        row("copy_ 64 MiB, on the device", lambda: a.copy_(b)),
+    ]
+
+
+def large_operations(rounds: int) -> list[Row]:
+    """Work that is larger than the launch."""
+    x, y = torch.ones(64 * MIB // 4), torch.ones(64 * MIB // 4)
+    out = torch.empty_like(x)
+    dx, dy, dout = (t.to("openreg") for t in (x, y, out))
+    return [
+        compare("add 64 MiB, out=", "CPU tensor", lambda: torch.add(x, y, out=out),
+                lambda: torch.add(dx, dy, out=dout), 3, rounds),
+    ]  # fmt: skip
+
+
+def show(rows: list[Row]) -> None:
+    """Print the table."""
+    print(f"{'operation':32}{'against':>14}{'that, us':>12}{'openreg, us':>14}{'ratio':>8}")
+    for row in rows:
+        print(
+            f"{row.name:32}{row.baseline:>14}{row.baseline_us:12.2f}"
+            f"{row.openreg_us:14.2f}{row.ratio:7.2f}x"
+        )
+
+
+def main() -> int:
+    """Run all benchmarks and print the table."""
+    parser = argparse.ArgumentParser(description="Compare openreg with CPU tensors.")
+    parser.add_argument("--json", type=Path, help="also write the figures to this file")
+    parser.add_argument("--quick", action="store_true", help="few rounds: a smoke test")
+    options = parser.parse_args()
+    rounds = 3 if options.quick else 15
+    torch.set_num_threads(1)  # one thread on both sides: the machine may have others to serve
+    rows = small_operations(rounds) + copies(rounds) + large_operations(rounds)
+    show(rows)
+    machine = f"{platform.machine()}, Python {platform.python_version()}"
+    print(f"torch {torch.__version__}, {machine}, 1 thread, median of {rounds} rounds")
+    if options.json is not None:
+        options.json.parent.mkdir(parents=True, exist_ok=True)
+        result = {"torch": torch.__version__, "machine": machine, "rounds": rounds}
+        result["rows"] = [asdict(row) for row in rows]  # type: ignore[assignment]
+        options.json.write_text(json.dumps(result, indent=2) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
