@@ -1,4 +1,4 @@
-# Builds torch_openreg with CMake and declares its entry point; explained in docs/frontend/autoload.md.
+# Builds the package, declares the entry point; see docs/frontend/autoload.md.
 import os
 import shutil
 import subprocess
@@ -20,8 +20,8 @@ class CMakeBuild(build_ext):
         build = ROOT / "build" / f"cmake-{sys.implementation.cache_tag}"
         for tool in ("cmake", "ninja"):
             if shutil.which(tool) is None:
-                raise SystemExit(f"torch_openreg: {tool} is not on PATH; install it first")
-        # An older torch_openreg may be installed here: importing torch must not load it.
+                raise SystemExit(f"torch_openreg: install {tool}: it is not on PATH")
+        # An older torch_openreg may be installed: importing torch must not load it.
         env = os.environ | {"TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
         configure = ["cmake", "-S", ROOT, "-B", build, "-G", "Ninja"]
         configure += [f"-DPython_EXECUTABLE={sys.executable}"]
@@ -33,7 +33,8 @@ class CMakeBuild(build_ext):
             subprocess.run(build_command, check=True, env=env)
             subprocess.run(["cmake", "--install", build], check=True, env=env)
         except subprocess.CalledProcessError as error:
-            raise SystemExit(f"torch_openreg: {error.cmd[0]} failed, see above") from None
+            message = f"torch_openreg: {error.cmd[0]} failed, see above"
+            raise SystemExit(message) from None
 
     def get_outputs(self) -> list[str]:
         package = Path(self.get_ext_fullpath("torch_openreg._C")).resolve().parent

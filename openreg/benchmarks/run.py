@@ -1,10 +1,10 @@
-# What an operation costs on the device, compared with CPU tensors; see docs/start/architecture.md.
+# What an operation costs, against CPU tensors; see docs/start/architecture.md.
 """Times operations on openreg and on CPU tensors in turn, in one process.
 
     python openreg/benchmarks/run.py [--json FILE] [--quick]
 
-Machines are noisy, so no figure stands alone: each round times the CPU and the device one
-after the other, and the table shows the median of the rounds' ratios.
+Machines are noisy, so no figure stands alone: each round times the CPU and the device
+one after the other, and the table shows the median of the rounds' ratios.
 """
 
 import argparse
@@ -51,7 +51,9 @@ def compare(
     """Time both calls in turn and return their medians and the median ratio."""
     for call in (base, device):
         microseconds(call, max(1, calls // 10))  # warm caches and memory
-    pairs = [(microseconds(base, calls), microseconds(device, calls)) for _ in range(rounds)]
+    pairs = [
+        (microseconds(base, calls), microseconds(device, calls)) for _ in range(rounds)
+    ]
     return Row(
         name,
         baseline,
@@ -119,7 +121,8 @@ def large_operations(rounds: int) -> list[Row]:
 
 def show(rows: list[Row]) -> None:
     """Print the table."""
-    print(f"{'operation':32}{'against':>14}{'that, us':>12}{'openreg, us':>14}{'ratio':>8}")
+    heads = ("operation", "against", "that, us", "openreg, us", "ratio")
+    print("{:32}{:>14}{:>12}{:>14}{:>8}".format(*heads))
     for row in rows:
         print(
             f"{row.name:32}{row.baseline:>14}{row.baseline_us:12.2f}"
@@ -134,7 +137,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="few rounds: a smoke test")
     options = parser.parse_args()
     rounds = 3 if options.quick else 15
-    torch.set_num_threads(1)  # one thread on both sides: the machine may have others to serve
+    torch.set_num_threads(1)  # on both sides: the machine may be busy
     rows = small_operations(rounds) + copies(rounds) + large_operations(rounds)
     show(rows)
     machine = f"{platform.machine()}, Python {platform.python_version()}"

@@ -1,4 +1,4 @@
-// Marks what libtorch_openreg.so exports; explained in docs/start/architecture.md.
+// Marks what libtorch_openreg.so exports; see docs/start/architecture.md.
 #pragma once
 
 #include <c10/macros/Export.h>

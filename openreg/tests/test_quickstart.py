@@ -1,4 +1,4 @@
-# The examples that readers try first, and the device module; chapter docs/start/quickstart.md.
+# The first examples, and the device module; see docs/start/quickstart.md.
 import threading
 
 import pytest
@@ -89,7 +89,8 @@ def test_device_context_restores_after_an_error_and_accepts_none():
 def test_the_current_device_belongs_to_the_thread():
     seen = []
     torch.openreg.set_device(1)
-    thread = threading.Thread(target=lambda: seen.append(torch.openreg.current_device()))
+    current_device = torch.openreg.current_device
+    thread = threading.Thread(target=lambda: seen.append(current_device()))
     thread.start()
     thread.join()
     assert seen == [0]
@@ -213,5 +214,7 @@ def test_spawned_processes_work(tmp_path, run_python):
 
     script = tmp_path / "spawn.py"
     script.write_text(textwrap.dedent(program))
-    process = run_python(f"import runpy; runpy.run_path({str(script)!r}, run_name='__main__')")
+    process = run_python(
+        f"import runpy; runpy.run_path({str(script)!r}, run_name='__main__')"
+    )
     assert process.stdout == "[2.0, 2.0]\n", process.stderr

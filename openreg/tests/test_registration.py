@@ -1,4 +1,4 @@
-# Native operators compute on the stream what the CPU computes; chapter docs/operators/registration.md.
+# Native operators, values and errors; see docs/operators/registration.md.
 import threading
 
 import pytest
@@ -73,9 +73,9 @@ def test_bad_arguments_are_refused_before_anything_runs():
     x = torch.ones(3, device="openreg")
     with pytest.raises(RuntimeError, match="must match the size"):
         x + torch.ones(4, device="openreg")
-    with pytest.raises(RuntimeError, match="same device.*openreg:0 and cpu"):
+    with pytest.raises(RuntimeError, match=r"same device.*openreg:0 and cpu"):
         x + torch.ones(3)
-    with pytest.raises(RuntimeError, match="same device.*openreg:0 and openreg:1"):
+    with pytest.raises(RuntimeError, match=r"same device.*openreg:0 and openreg:1"):
         x + torch.ones(3, device="openreg:1")
     with pytest.raises(RuntimeError, match="can't be cast"):
         torch.ones(3, dtype=torch.int32, device="openreg").add_(x)
@@ -105,8 +105,8 @@ def test_fill_and_zero(dtype):
 
 def test_fill_takes_a_tensor_of_either_device():
     x = torch.empty(3, device="openreg")
-    assert_close(x.fill_(torch.tensor(2.0)).cpu(), torch.full((3,), 2.0))
-    assert_close(x.fill_(torch.tensor(3.0, device="openreg")).cpu(), torch.full((3,), 3.0))
+    assert x.fill_(torch.tensor(2.0)).tolist() == [2.0, 2.0, 2.0]
+    assert x.fill_(torch.tensor(3.0, device="openreg")).tolist() == [3.0, 3.0, 3.0]
     with pytest.raises(RuntimeError, match="0 dimensions, but got 1"):
         x.fill_(torch.ones(3, device="openreg"))
 
@@ -167,7 +167,7 @@ def test_threads_have_their_own_current_device_and_compute_correctly():
                 x = x + 1
             assert x.device.index == index % 2
             assert_close(x.cpu(), torch.full((512,), index + 200.0))
-        except BaseException as error:  # noqa: BLE001
+        except BaseException as error:
             failures.append(error)
 
     threads = [threading.Thread(target=work, args=(index,)) for index in range(8)]

@@ -1,8 +1,8 @@
-# Loads the backend and registers it with torch; explained in docs/frontend/autoload.md.
+# Loads the backend and registers it with torch; see docs/frontend/autoload.md.
 """PyTorch backend for OpenReg, a simulated accelerator.
 
-``import torch`` loads this package by itself. After that, ``"openreg"`` is a device like
-any other and ``torch.openreg`` is its module.
+``import torch`` loads this package by itself. After that, ``"openreg"`` is a device
+like any other and ``torch.openreg`` is its module.
 """
 
 

@@ -1,4 +1,4 @@
-# Refuses to load a build of another torch version; explained in docs/frontend/autoload.md.
+# Refuses a build for another torch version; see docs/frontend/autoload.md.
 """A check that runs before the shared objects are loaded.
 
 PyTorch promises no binary compatibility between minor releases. A build for another one
@@ -22,4 +22,6 @@ def check(running: str, built: str = TORCH_VERSION) -> None:
             f"imported. Install torch {built.split('+')[0]}, or rebuild torch_openreg: "
             f"pip install --no-build-isolation --force-reinstall --no-deps ."
         )
+
+
 # LITERALINCLUDE END: VERSION_GUARD

@@ -1,4 +1,4 @@
-// Registers the native operators beyond the minimal set; explained in docs/operators/registration.md.
+// Registers the other native operators; see docs/operators/registration.md.
 #include <torch/library.h>
 
 #include "csrc/aten/native/Add.h"

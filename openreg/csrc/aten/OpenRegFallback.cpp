@@ -1,4 +1,4 @@
-// Registers the fallback for every operator without a kernel; explained in docs/operators/fallback.md.
+// Registers the fallback of all other operators; see docs/operators/fallback.md.
 #include <torch/library.h>
 
 #include "csrc/aten/native/Fallback.h"

@@ -1,4 +1,4 @@
-// Registers the smallest set of operators with which tensors work; explained in docs/operators/minimal.md.
+// Registers the smallest useful set of operators; see docs/operators/minimal.md.
 #include <torch/library.h>
 
 #include "csrc/aten/native/Copy.h"

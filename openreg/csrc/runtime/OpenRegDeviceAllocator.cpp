@@ -1,4 +1,4 @@
-// The device allocator: reuses memory in the order of the streams; explained in docs/operators/minimal.md.
+// The device allocator: a cache in stream order; see docs/operators/minimal.md.
 #include "csrc/runtime/OpenRegDeviceAllocator.h"
 
 #include <algorithm>
@@ -35,9 +35,9 @@ void subtract(c10::CachingAllocator::StatArray& stats, size_t amount) {
 // Every array of DeviceStats that this allocator fills.
 template <class Change>
 void for_each(c10::CachingDeviceAllocator::DeviceStats& stats, Change change) {
-  for (auto* array : {&stats.allocation, &stats.segment, &stats.active,
-                      &stats.allocated_bytes, &stats.reserved_bytes,
-                      &stats.active_bytes, &stats.requested_bytes}) {
+  for (auto* array :
+       {&stats.allocation, &stats.segment, &stats.active, &stats.allocated_bytes,
+        &stats.reserved_bytes, &stats.active_bytes, &stats.requested_bytes}) {
     update(*array, change);
   }
 }
@@ -114,10 +114,10 @@ Block* OpenRegDeviceAllocator::create(DeviceCache& cache, const c10::Stream& str
     orMemGetInfo(&free, &total);
     const auto& allocated = cache.stats.allocated_bytes[0];
     TORCH_CHECK_WITH(
-        OutOfMemoryError, false, "openreg: out of memory on openreg:",
-        static_cast<int>(stream.device_index()), ": tried to allocate ", size,
-        " bytes; the device has ", total, " bytes, of which ", free,
-        " are free; tensors hold ", allocated.current,
+        OutOfMemoryError, false,
+        "openreg: out of memory on openreg:", static_cast<int>(stream.device_index()),
+        ": tried to allocate ", size, " bytes; the device has ", total,
+        " bytes, of which ", free, " are free; tensors hold ", allocated.current,
         " bytes. Free tensors, or give the simulated device more memory with "
         "OPENREG_DEVICE_MEMORY");
   }

@@ -1,4 +1,4 @@
-// The device allocator: reuses memory in the order of the streams; explained in docs/operators/minimal.md.
+// The device allocator: a cache in stream order; see docs/operators/minimal.md.
 #pragma once
 
 #include <c10/core/CachingDeviceAllocator.h>
@@ -15,16 +15,17 @@ namespace openreg {
 // A piece of device memory from orMalloc, in use or cached.
 struct Block {
   void* ptr;
-  size_t size;       // bytes of the block, rounded up
-  size_t requested;  // bytes that were asked for; 0 while cached
+  size_t size;         // bytes of the block, rounded up
+  size_t requested;    // bytes that were asked for; 0 while cached
   c10::Stream stream;  // on which it was allocated, and on which it is reused
   std::vector<c10::Stream> used_on;  // other streams, told by record_stream
   std::vector<orEvent_t> pending;    // their marks, after the block was freed
 };
 
-// Why a cache: a kernel may still be running when the last reference to its tensor dies.
-// orFree would have to wait for it. A block that goes back to the stream on which it was
-// allocated needs no wait: whoever gets it next enqueues its work behind that kernel.
+// Why a cache: a kernel may still be running when the last reference to its tensor
+// dies. orFree would have to wait for it. A block that goes back to the stream on which
+// it was allocated needs no wait: whoever gets it next enqueues its work behind that
+// kernel.
 //
 // Follows c10/core/CachingDeviceAllocator.h. Thread safe: one lock, never held while
 // Python code runs; no member needs the GIL.
@@ -50,7 +51,8 @@ class OpenRegDeviceAllocator final : public c10::DeviceAllocator {
   std::pair<size_t, size_t> getMemoryInfo(DeviceIndex device) override;
 
  private:
-  // Cached blocks of one device: by stream and size, so that the best fit is one lookup.
+  // Cached blocks of one device: by stream and size, so that the best fit is one
+  // lookup.
   using Key = std::pair<c10::StreamId, size_t>;
   struct DeviceCache {
     std::multimap<Key, Block*> free;

@@ -1,4 +1,4 @@
-// Turns error codes of the driver into PyTorch's exceptions; explained in docs/start/architecture.md.
+// Turns driver error codes into exceptions; see docs/start/architecture.md.
 #include "csrc/runtime/OpenRegException.h"
 
 #include <c10/util/StringUtil.h>

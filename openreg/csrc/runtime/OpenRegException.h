@@ -1,4 +1,4 @@
-// Turns error codes of the driver into PyTorch's exceptions; explained in docs/start/architecture.md.
+// Turns driver error codes into exceptions; see docs/start/architecture.md.
 #pragma once
 
 #include <c10/util/Exception.h>
@@ -20,11 +20,11 @@ namespace openreg {
 // LITERALINCLUDE START: OPENREG_CHECK
 // Runs a call of the driver; throws if it fails. The only way in which this backend
 // calls the driver, except in functions that must not throw.
-#define OPENREG_CHECK(CALL)                                                        \
-  do {                                                                             \
-    const orError_t openreg_error = (CALL);                                        \
-    if (C10_UNLIKELY(openreg_error != orSuccess)) {                                \
+#define OPENREG_CHECK(CALL)                                                           \
+  do {                                                                                \
+    const orError_t openreg_error = (CALL);                                           \
+    if (C10_UNLIKELY(openreg_error != orSuccess)) {                                   \
       ::openreg::throwError(openreg_error, {__func__, __FILE__, uint32_t{__LINE__}}); \
-    }                                                                              \
+    }                                                                                 \
   } while (false)
 // LITERALINCLUDE END: OPENREG_CHECK

@@ -1,4 +1,4 @@
-// The devices and the calling thread's current one; explained in docs/start/architecture.md.
+// The devices and the calling thread's current one; see docs/start/architecture.md.
 #include "csrc/runtime/OpenRegFunctions.h"
 
 namespace openreg {

@@ -1,4 +1,4 @@
-// The random number generator of a device: its seed and its state; explained in docs/operators/fallback.md.
+// A device's generator: its seed and its state; see docs/operators/fallback.md.
 #include "csrc/runtime/OpenRegGenerator.h"
 
 #include <ATen/EmptyTensor.h>
@@ -32,7 +32,8 @@ uint64_t OpenRegGeneratorImpl::get_offset() const { return offset_; }
 void OpenRegGeneratorImpl::set_state(const c10::TensorImpl& new_state) {
   uint64_t words[2];
   TORCH_CHECK_TYPE(
-      new_state.device().is_cpu() && new_state.dtype() == caffe2::TypeMeta::Make<uint8_t>(),
+      new_state.device().is_cpu() &&
+          new_state.dtype() == caffe2::TypeMeta::Make<uint8_t>(),
       "openreg: the state of a generator is a CPU tensor of dtype torch.uint8");
   TORCH_CHECK_VALUE(new_state.numel() == sizeof(words) && new_state.is_contiguous(),
                     "openreg: the state of a generator has ", sizeof(words),

@@ -1,4 +1,4 @@
-// The random number generator of a device: its seed and its state; explained in docs/operators/fallback.md.
+// A device's generator: its seed and its state; see docs/operators/fallback.md.
 #pragma once
 
 #include <ATen/core/Generator.h>

@@ -1,4 +1,4 @@
-// The device guard: how torch switches devices, streams and events; explained in docs/operators/minimal.md.
+// The guard: switches devices, streams, events; see docs/operators/minimal.md.
 #include "csrc/runtime/OpenRegGuard.h"
 
 #include <c10/core/CachingDeviceAllocator.h>

@@ -1,4 +1,4 @@
-// The device guard: how torch switches devices, streams and events; explained in docs/operators/minimal.md.
+// The guard: switches devices, streams, events; see docs/operators/minimal.md.
 #pragma once
 
 #include <c10/core/impl/DeviceGuardImplInterface.h>

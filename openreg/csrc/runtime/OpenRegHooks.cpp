@@ -1,4 +1,4 @@
-// The hooks: what torch asks a backend outside of operators; explained in docs/operators/minimal.md.
+// The hooks: what torch asks besides operators; see docs/operators/minimal.md.
 #include "csrc/runtime/OpenRegHooks.h"
 
 #include <c10/core/Allocator.h>
@@ -27,7 +27,8 @@ DeviceIndex OpenRegHooks::exchangeDevice(DeviceIndex device) const {
 }
 
 DeviceIndex OpenRegHooks::maybeExchangeDevice(DeviceIndex device) const {
-  // "Maybe" is for devices on which making one current costs a context. Here it does not.
+  // "Maybe" is for devices on which making one current costs a context. Here it does
+  // not.
   return exchange_device(device);
 }
 

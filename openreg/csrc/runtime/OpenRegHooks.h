@@ -1,4 +1,4 @@
-// The hooks: what torch asks a backend outside of operators; explained in docs/operators/minimal.md.
+// The hooks: what torch asks besides operators; see docs/operators/minimal.md.
 #pragma once
 
 #include <ATen/detail/PrivateUse1HooksInterface.h>

@@ -1,4 +1,4 @@
-// Streams: from PyTorch's c10::Stream to the driver's handle and back; explained in docs/start/architecture.md.
+// Streams: c10::Stream to driver handle and back; see docs/start/architecture.md.
 #include "csrc/runtime/OpenRegStream.h"
 
 #include <algorithm>
@@ -14,8 +14,8 @@ namespace {
 constexpr auto kType = c10::DeviceType::PrivateUse1;
 constexpr size_t kMaxDevices = 64;  // the driver's limit
 
-// The current stream's id of every device, for one thread. Zero-initialised: each thread
-// starts on the default streams.
+// The current stream's id of every device, for one thread. Zero-initialised: each
+// thread starts on the default streams.
 c10::StreamId& current_id(DeviceIndex device) {
   static thread_local std::array<c10::StreamId, kMaxDevices> ids{};
   return ids.at(static_cast<size_t>(device));

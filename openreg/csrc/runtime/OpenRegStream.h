@@ -1,4 +1,4 @@
-// Streams: from PyTorch's c10::Stream to the driver's handle and back; explained in docs/start/architecture.md.
+// Streams: c10::Stream to driver handle and back; see docs/start/architecture.md.
 #pragma once
 
 #include <c10/core/Stream.h>
@@ -9,8 +9,8 @@
 
 namespace openreg {
 
-// A c10::Stream is a device and a 64-bit id. Here the id is the driver's handle: 0 is the
-// default stream of the device, because the driver calls that one NULL.
+// A c10::Stream is a device and a 64-bit id. Here the id is the driver's handle: 0 is
+// the default stream of the device, because the driver calls that one NULL.
 inline orStream_t handle(const c10::Stream& stream) {
   return reinterpret_cast<orStream_t>(stream.id());
 }
@@ -18,7 +18,8 @@ inline orStream_t handle(const c10::Stream& stream) {
 // The default stream of `device`.
 OPENREG_EXPORT c10::Stream default_stream(DeviceIndex device);
 
-// The stream on which this thread's work for `device` runs; at first the default stream.
+// The stream on which this thread's work for `device` runs; at first the default
+// stream.
 OPENREG_EXPORT c10::Stream current_stream(DeviceIndex device);
 
 // Makes `stream` current on its device, for this thread; returns the one that was.

@@ -1,4 +1,4 @@
-// Python bindings of the backend: glue without logic; explained in docs/start/architecture.md.
+// Python bindings of the backend: glue without logic; see docs/start/architecture.md.
 #include <torch/csrc/Exceptions.h>
 #include <torch/csrc/utils/device_lazy_init.h>
 #include <torch/csrc/utils/pybind.h>
@@ -15,7 +15,8 @@ namespace {
 using NoGil = py::call_guard<py::gil_scoped_release>;
 
 void bind_devices(py::module_& m) {
-  m.def("_device_count", &openreg::device_count, "Number of devices; 0 without driver.");
+  m.def("_device_count", &openreg::device_count,
+        "Number of devices; 0 without driver.");
   m.def("_current_device", &openreg::current_device, "Index of the current device.");
   m.def("_set_device", &openreg::set_device, py::arg("device"),
         "Makes a device current. ValueError if it does not exist.");
@@ -42,9 +43,8 @@ void bind_devices(py::module_& m) {
 // LITERALINCLUDE START: LAZY_INIT
 void bind_initialization(py::module_& m) {
   // After this, torch marks the device as unusable in every forked child.
-  m.def("_register_fork_handler", [] {
-    torch::utils::register_fork_handler_for_device_init(at::kPrivateUse1);
-  });
+  m.def("_register_fork_handler",
+        [] { torch::utils::register_fork_handler_for_device_init(at::kPrivateUse1); });
   m.def("_is_in_bad_fork",
         [] { return torch::utils::is_device_in_bad_fork(at::kPrivateUse1); });
 }

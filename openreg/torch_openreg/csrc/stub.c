@@ -1,4 +1,4 @@
-// The module that Python loads: hands over to libtorch_bindings.so; explained in docs/start/architecture.md.
+// The module that Python loads: hands over to C++; see docs/start/architecture.md.
 #include <Python.h>
 
 extern PyObject* initOpenRegModule(void);

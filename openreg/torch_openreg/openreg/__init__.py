@@ -1,4 +1,4 @@
-# The device module torch.openreg; explained in docs/start/quickstart.md.
+# The device module torch.openreg; see docs/start/quickstart.md.
 """Devices of the simulated accelerator OpenReg, with the names of ``torch.cuda``."""
 
 import threading
@@ -6,6 +6,7 @@ from types import TracebackType
 from typing import NamedTuple
 
 import torch
+
 from torch_openreg import _C
 
 from .fallback import (
@@ -78,6 +79,8 @@ def _lazy_init() -> None:
         if not _initialized:
             _C._register_fork_handler()
             _initialized = True
+
+
 # LITERALINCLUDE END: LAZY_INIT_PYTHON
 
 

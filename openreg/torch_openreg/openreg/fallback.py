@@ -1,4 +1,4 @@
-# Which operators run on the CPU instead of the device; explained in docs/operators/fallback.md.
+# Which operators run on the CPU instead; see docs/operators/fallback.md.
 """Modes and counters of the CPU fallback."""
 
 from torch_openreg import _C
@@ -24,7 +24,7 @@ def fallback_mode() -> str:
 
 
 def fallback_counts() -> dict[str, int]:
-    """Return how often each operator has fallen back, such as ``{"aten::mul.out": 1}``."""
+    """Return how often each operator fell back, such as ``{"aten::mul.out": 1}``."""
     return _C._fallback_counts()
 
 

@@ -1,9 +1,10 @@
-# Seeds and states of the devices' random number generators; explained in docs/operators/fallback.md.
+# Seeds and states of the devices' generators; see docs/operators/fallback.md.
 """Random numbers: one default generator for each device."""
 
 from collections.abc import Iterable, Sequence
 
 import torch
+
 from torch_openreg import _C
 
 _Device = int | str | torch.device

@@ -1,4 +1,4 @@
-// add: a structured operator; explained in docs/operators/registration.md.
+// add: a structured operator; see docs/operators/registration.md.
 #include "csrc/aten/native/Add.h"
 
 #include <ATen/native/Resize.h>
@@ -13,8 +13,8 @@ namespace openreg {
 namespace {
 
 // LITERALINCLUDE START: ADD_META
-// ATen's own meta function checks the arguments and works out the shape, the strides and
-// the dtype of the result. It asks its subclass for the tensor.
+// ATen's own meta function checks the arguments and works out the shape, the strides
+// and the dtype of the result. It asks its subclass for the tensor.
 struct Add final : at::meta::structured_add_Tensor {
   at::Tensor out;  // undefined: make one
 
@@ -26,9 +26,9 @@ struct Add final : at::meta::structured_add_Tensor {
     if (!out.defined()) {
       const auto dtype = options.dtype().toScalarType();
       const auto device = options.device();
-      out = strides.empty() ? empty(sizes, dtype, {}, device, {},
-                                    options.memory_format_opt())
-                            : empty_strided(sizes, strides, dtype, {}, device, {});
+      out = strides.empty()
+                ? empty(sizes, dtype, {}, device, {}, options.memory_format_opt())
+                : empty_strided(sizes, strides, dtype, {}, device, {});
     } else if (at::native::resize_output(out, sizes) && !strides.empty()) {
       out.as_strided_(sizes, strides);
     }

@@ -1,4 +1,4 @@
-// add: a structured operator; explained in docs/operators/registration.md.
+// add: a structured operator; see docs/operators/registration.md.
 #pragma once
 
 #include <ATen/core/Tensor.h>

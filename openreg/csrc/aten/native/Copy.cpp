@@ -1,4 +1,4 @@
-// Copies between host and device, and inside a device; explained in docs/operators/minimal.md.
+// Copies between host and device, and inside a device; see docs/operators/minimal.md.
 #include "csrc/aten/native/Copy.h"
 
 #include <ATen/EmptyTensor.h>
@@ -43,7 +43,8 @@ void synchronize_stream(c10::Device device) {
   OPENREG_CHECK(orStreamSynchronize(handle(current_stream(device.index()))));
 }
 
-// Lets later work of `waiter`'s current stream start after the present work of `first`'s.
+// Lets later work of `waiter`'s current stream start after the present work of
+// `first`'s.
 void order_streams(c10::Device first, c10::Device waiter) {
   const c10::impl::DeviceGuardImplInterface* guard =
       c10::impl::getDeviceGuardImpl(at::kPrivateUse1);

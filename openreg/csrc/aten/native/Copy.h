@@ -1,4 +1,4 @@
-// Copies between host and device, and inside a device; explained in docs/operators/minimal.md.
+// Copies between host and device, and inside a device; see docs/operators/minimal.md.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,4 +1,4 @@
-// Operators that create tensors or change their storage; explained in docs/operators/minimal.md.
+// Operators that create tensors or change their storage; see docs/operators/minimal.md.
 #include "csrc/aten/native/Factory.h"
 
 #include <ATen/EmptyTensor.h>
@@ -15,8 +15,9 @@ constexpr c10::DispatchKeySet kKeys(c10::DispatchKey::PrivateUse1);
 DeviceIndex check_options(const char* op, std::optional<at::Layout> layout,
                           std::optional<at::Device> device,
                           std::optional<bool> pin_memory) {
-  TORCH_CHECK_NOT_IMPLEMENTED(layout.value_or(at::kStrided) == at::kStrided, "openreg: ",
-                              op, " makes strided tensors only, not ", *layout);
+  TORCH_CHECK_NOT_IMPLEMENTED(layout.value_or(at::kStrided) == at::kStrided,
+                              "openreg: ", op, " makes strided tensors only, not ",
+                              *layout);
   TORCH_CHECK_VALUE(!pin_memory.value_or(false), "openreg: ", op,
                     ": only host memory can be pinned: make the tensor on the CPU");
   const bool has_index = device.has_value() && device->has_index();
@@ -36,8 +37,7 @@ at::Tensor empty(at::IntArrayRef size, std::optional<at::ScalarType> dtype,
                  std::optional<at::Layout> layout, std::optional<at::Device> device,
                  std::optional<bool> pin_memory,
                  std::optional<at::MemoryFormat> memory_format) {
-  const DeviceScope scope(
-      check_options("empty", layout, device, pin_memory));  // (1)
+  const DeviceScope scope(check_options("empty", layout, device, pin_memory));  // (1)
   return at::detail::empty_generic(
       size, c10::GetAllocator(at::kPrivateUse1), kKeys,  // (2)
       dtype.value_or(at::get_default_dtype_as_scalartype()), memory_format);

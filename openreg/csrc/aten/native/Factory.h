@@ -1,4 +1,4 @@
-// Operators that create tensors or change their storage; explained in docs/operators/minimal.md.
+// Operators that create tensors or change their storage; see docs/operators/minimal.md.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,4 +1,4 @@
-// Runs an operator on the CPU instead: its modes and its counters; explained in docs/operators/fallback.md.
+// Runs an operator on the CPU: modes, counters; see docs/operators/fallback.md.
 #include "csrc/aten/native/Fallback.h"
 
 #include <ATen/CPUGeneratorImpl.h>
@@ -28,8 +28,8 @@ Mode parse_mode(std::string_view text, const char* source) {
       return static_cast<Mode>(index);
     }
   }
-  TORCH_CHECK_VALUE(false, "openreg: ", source, " must be 'allow', 'warn' or 'error', not '",
-                    text, "'");
+  TORCH_CHECK_VALUE(false, "openreg: ", source,
+                    " must be 'allow', 'warn' or 'error', not '", text, "'");
 }
 
 std::atomic<Mode>& mode() {
@@ -55,7 +55,8 @@ void count(const std::string& name) {
     times = ++counts[name];
   }
   if (current == Mode::Warn && times == 1) {
-    TORCH_WARN("openreg: ", name, " has no kernel for the openreg device: it runs on the "
+    TORCH_WARN("openreg: ", name,
+               " has no kernel for the openreg device: it runs on the "
                "CPU, and its arguments and results are copied");
   }
 }
@@ -84,8 +85,9 @@ bool takes_host_indices(const std::string& name) {
 
 // LITERALINCLUDE START: FALLBACK_DEVICE
 // The device on which the results belong: that of the first tensor which is there. A
-// Python number in `2 // x` arrives as a CPU tensor of no dimension, so the first tensor
-// will not do. Tensors of several devices are the caller's mistake, as on any device.
+// Python number in `2 // x` arrives as a CPU tensor of no dimension, so the first
+// tensor will not do. Tensors of several devices are the caller's mistake, as on any
+// device.
 std::optional<c10::Device> device_of(const c10::FunctionSchema& schema,
                                      at::ArrayRef<c10::IValue> arguments) {
   std::optional<c10::Device> device;
@@ -101,13 +103,13 @@ std::optional<c10::Device> device_of(const c10::FunctionSchema& schema,
   }
   for_each_tensor(arguments, [&](const at::Tensor& tensor) {
     if (!tensor.defined() || tensor.device() == device ||
-        (tensor.is_cpu() &&
-         (tensor.dim() == 0 || takes_host_indices(schema.name())))) {
+        (tensor.is_cpu() && (tensor.dim() == 0 || takes_host_indices(schema.name())))) {
       return;
     }
-    TORCH_CHECK(false, "Expected all tensors to be on the same device, but found at least "
-                "two devices, ", *device, " and ", tensor.device(), ", in ",
-                schema.name());
+    TORCH_CHECK(false,
+                "Expected all tensors to be on the same device, but found at least "
+                "two devices, ",
+                *device, " and ", tensor.device(), ", in ", schema.name());
   });
   return device;
 }
@@ -150,8 +152,8 @@ void replace_generators(const c10::FunctionSchema& schema, torch::jit::Stack* st
 
 // LITERALINCLUDE START: FALLBACK_OUT
 // An `out` argument is only written. Instead of its old values the CPU kernel gets a
-// tensor without elements, which it may resize; afterwards the values move to the tensor
-// that the caller gave.
+// tensor without elements, which it may resize; afterwards the values move to the
+// tensor that the caller gave.
 struct Out {
   at::Tensor given;
   at::Tensor written;
@@ -194,13 +196,14 @@ at::Tensor result_for_caller(const at::Tensor& result, const std::vector<Out>& o
 void cpu_fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const c10::FunctionSchema& schema = op.schema();
   count(c10::toString(op.operator_name()));  // (1)
-  const auto device = device_of(schema, torch::jit::last(*stack, schema.arguments().size()));
+  const auto device =
+      device_of(schema, torch::jit::last(*stack, schema.arguments().size()));
   if (!device.has_value()) {
     at::native::cpu_fallback(op, stack, /*error_on_views=*/true);
     return;
   }
   const size_t first = stack->size() - schema.arguments().size();
-  replace_generators(schema, stack, first, *device);                  // (2)
+  replace_generators(schema, stack, first, *device);                 // (2)
   const std::vector<Out> outs = replace_outs(schema, stack, first);  // (3)
   at::native::cpu_fallback(op, stack, /*error_on_views=*/true);      // (4)
   for (const Out& out : outs) {

@@ -1,4 +1,4 @@
-// Runs an operator on the CPU instead: its modes and its counters; explained in docs/operators/fallback.md.
+// Runs an operator on the CPU: modes, counters; see docs/operators/fallback.md.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>

@@ -1,4 +1,4 @@
-// fill_ and zero_: the shortest native operators; explained in docs/operators/registration.md.
+// fill_ and zero_: the shortest native operators; see docs/operators/registration.md.
 #include "csrc/aten/native/Fill.h"
 
 #include <ATen/ops/fill_cpu_dispatch.h>
@@ -19,8 +19,8 @@ at::Tensor& fill_scalar_(at::Tensor& self, const at::Scalar& value) {
 // LITERALINCLUDE END: FILL
 
 at::Tensor& fill_tensor_(at::Tensor& self, const at::Tensor& value) {
-  TORCH_CHECK(value.dim() == 0, "openreg: fill_ takes a value of 0 dimensions, but got ",
-              value.dim());
+  TORCH_CHECK(value.dim() == 0,
+              "openreg: fill_ takes a value of 0 dimensions, but got ", value.dim());
   launch("fill_", self.device(), [out = KernelTensor(self), in = KernelTensor(value)] {
     at::Tensor result = out.on_device();
     at::cpu::fill_(result, in.on_device());

@@ -1,4 +1,4 @@
-// fill_ and zero_: the shortest native operators; explained in docs/operators/registration.md.
+// fill_ and zero_: the shortest native operators; see docs/operators/registration.md.
 #pragma once
 
 #include <ATen/core/Tensor.h>

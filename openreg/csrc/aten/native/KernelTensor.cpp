@@ -1,4 +1,4 @@
-// A tensor as a kernel sees it: an address and a shape; explained in docs/operators/registration.md.
+// A tensor as a kernel sees it: address, shape; see docs/operators/registration.md.
 #include "csrc/aten/native/KernelTensor.h"
 
 #include <ATen/EmptyTensor.h>
@@ -10,7 +10,8 @@ KernelTensor::KernelTensor(const at::Tensor& tensor) : dtype_(tensor.scalar_type
   if (tensor.is_cpu()) {
     TORCH_CHECK(tensor.dim() == 0,
                 "openreg: expected all tensors on the openreg device, but got a CPU "
-                "tensor of shape ", tensor.sizes(), "; move it with .to('openreg')");
+                "tensor of shape ",
+                tensor.sizes(), "; move it with .to('openreg')");
     const bool wrapped = tensor.unsafeGetTensorImpl()->is_wrapped_number();
     host_scalar_ = tensor.clone();
     host_scalar_.unsafeGetTensorImpl()->set_wrapped_number(wrapped);

@@ -1,4 +1,4 @@
-// A tensor as a kernel sees it: an address and a shape; explained in docs/operators/registration.md.
+// A tensor as a kernel sees it: address, shape; see docs/operators/registration.md.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -8,10 +8,10 @@
 
 namespace openreg {
 
-// What a launch hands to a kernel instead of an at::Tensor: plain data, copied by value.
-// It does not keep the memory alive. As on CUDA, the order of the stream does that: the
-// memory of a tensor that dies after the launch is reused by later work of the same
-// stream only.
+// What a launch hands to a kernel instead of an at::Tensor: plain data, copied by
+// value. It does not keep the memory alive. As on CUDA, the order of the stream does
+// that: the memory of a tensor that dies after the launch is reused by later work of
+// the same stream only.
 class OPENREG_EXPORT KernelTensor {
  public:
   // `tensor` is on the openreg device, or is a CPU tensor of one element, which is then

@@ -1,4 +1,4 @@
-// Puts a kernel on the current stream; explained in docs/operators/registration.md.
+// Puts a kernel on the current stream; see docs/operators/registration.md.
 #include "csrc/aten/native/Launch.h"
 
 #include <c10/core/impl/LocalDispatchKeySet.h>
@@ -8,8 +8,8 @@
 namespace openreg::detail {
 namespace {
 
-// The dispatcher's thread-local state for device code. A kernel calls ATen's CPU kernels,
-// and some of these call operators again: they must find plain CPU code.
+// The dispatcher's thread-local state for device code. A kernel calls ATen's CPU
+// kernels, and some of these call operators again: they must find plain CPU code.
 c10::impl::LocalDispatchKeySet device_side_keys() {
   static const c10::impl::PODLocalDispatchKeySet keys = [] {
     c10::impl::PODLocalDispatchKeySet pod{};

@@ -1,4 +1,4 @@
-// Puts a kernel on the current stream; explained in docs/operators/registration.md.
+// Puts a kernel on the current stream; see docs/operators/registration.md.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -12,8 +12,9 @@
 namespace openreg {
 namespace detail {
 
-// Runs `body(args)` in the state in which device code runs: no autograd, no autocast and
-// no Python mode of the thread that happens to execute it; an exception becomes a fault.
+// Runs `body(args)` in the state in which device code runs: no autograd, no autocast
+// and no Python mode of the thread that happens to execute it; an exception becomes a
+// fault.
 OPENREG_EXPORT orError_t run_kernel(void (*body)(void*), void* args) noexcept;
 
 OPENREG_EXPORT void enqueue(const char* name, c10::Device device, orKernel_t kernel,

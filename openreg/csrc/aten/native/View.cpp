@@ -1,4 +1,4 @@
-// Operators that look at the same memory with another shape; explained in docs/operators/minimal.md.
+// Operators that only give memory another shape; see docs/operators/minimal.md.
 #include "csrc/aten/native/View.h"
 
 #include <ATen/ops/_reshape_alias_native.h>
