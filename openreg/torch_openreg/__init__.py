@@ -16,14 +16,14 @@ def _autoload() -> None:
     """
 
 
-import torch  # noqa: E402
+import torch
 
-from torch_openreg import _version_guard  # noqa: E402
+from torch_openreg import _version_guard
 
 _version_guard.check(torch.__version__)  # (1)
 
-import torch_openreg._C  # noqa: E402  (2)
-import torch_openreg.openreg  # noqa: E402
+import torch_openreg._C  # (2)
+import torch_openreg.openreg
 
 torch.utils.rename_privateuse1_backend("openreg")  # (3)
 torch._register_device_module("openreg", torch_openreg.openreg)  # (4)
