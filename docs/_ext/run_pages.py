@@ -135,7 +135,10 @@ def _run_worker(
 
 
 def page_environment() -> dict[str, str]:
-    """Environment of a page: this Python first, no colours, 88 columns."""
+    """Environment of a page: this Python first, no colours, 88 columns.
+
+    Pages run in an empty folder; OPENREG_REPOSITORY leads to the files of the guide.
+    """
     python = str(Path(sys.executable).parent)
     return {
         **{key: value for key, value in os.environ.items() if key != "BASH_ENV"},
@@ -146,6 +149,7 @@ def page_environment() -> dict[str, str]:
         "NO_COLOR": "1",
         "TERM": "dumb",
         "LC_ALL": "C.UTF-8",
+        "OPENREG_REPOSITORY": str(DOCS.parent),
     }
 
 

@@ -43,6 +43,13 @@ def test_examples_of_a_page_share_a_namespace(docs: Path) -> None:
     assert (result.ok, result.written, result.run) == (True, 2, 2)
 
 
+def test_pages_find_the_files_of_the_repository(docs: Path) -> None:
+    text = transcript_block(
+        "$ ls", '$ ls "$OPENREG_REPOSITORY"/docs/_ext/run_pages.py', ".../run_pages.py"
+    )
+    assert run(docs, text).ok
+
+
 def test_blocks_inside_other_blocks_run(docs: Path) -> None:
     result = run(
         docs,
