@@ -1,5 +1,6 @@
 # How torch loads backends, in every import order; see docs/frontend/autoload.md.
 import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -161,6 +162,13 @@ def test_switched_off_the_backend_can_be_imported_and_is_light(run_python):
     # Whatever else the package imports costs every program that imports torch.
     assert added == "[]"
     assert heavy == "False False"
+
+
+def test_backends_add_little_to_the_time_of_import_torch():
+    script = runpy.run_path(str(ROOT / "openreg" / "benchmarks" / "import_time.py"))
+    _, torch_cpu, _, backends_cpu, _, dynamo_cpu = script["run_child"]("0")
+    assert backends_cpu < torch_cpu / 10
+    assert backends_cpu < dynamo_cpu / 10
 
 
 # -- Examples of the chapter --
