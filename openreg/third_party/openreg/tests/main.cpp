@@ -1,0 +1,13 @@
+// Starts the driver's tests with a small, known device. See docs/ship/testing.md.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+int main(int argc, char** argv) {
+  setenv("OPENREG_DEVICE_COUNT", "2", 0);
+  setenv("OPENREG_DEVICE_MEMORY", "256M", 0);
+  testing::InitGoogleTest(&argc, argv);
+  // Tests of processes run in a fresh one, in which the driver has not started yet.
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  return RUN_ALL_TESTS();
+}
