@@ -83,7 +83,7 @@ def small_operations(rounds: int) -> list[Row]:
             lambda: (device + device).item()),
         row("mul, 1 element (falls back)", lambda: cpu * cpu, lambda: device * device),
         row("view", lambda: cpu.view(1, 1), lambda: device.view(1, 1)),
-        row("empty, 1 element", lambda: torch.empty(1),
+        row("empty, 1 element", lambda: torch.empty(1, device="cpu"),
             lambda: torch.empty(1, device="openreg")),
         row("synchronize, idle", lambda: torch.empty(1), torch.accelerator.synchronize),
     ]  # fmt: skip
@@ -93,7 +93,7 @@ def copies(rounds: int) -> list[Row]:
     """64 MiB between host and device, against numpy's copy of as much."""
     count = 64 * MIB // 4
     source, target = numpy.ones(count, "f4"), numpy.ones(count, "f4")
-    host = torch.ones(count)
+    host = torch.from_numpy(source)  # the same memory on both sides
     a = torch.ones(count, device="openreg")
     b = torch.ones(count, device="openreg")
 

@@ -9,15 +9,13 @@ namespace {
 
 constexpr size_t kMinBlock = 512;  // the driver's alignment
 
-// Rounds up so that tensors of about the same size can use each other's memory: an
-// eighth of the next lower power of two at most is wasted.
+// Rounds up to a size class, so that tensors of about the same size can use each
+// other's memory. There are eight classes for each power of two: an eighth at most is
+// wasted.
 size_t round_size(size_t bytes) {
   const size_t step = std::max(kMinBlock, std::bit_floor(bytes) / 8);
   return (bytes + step - 1) / step * step;
 }
-
-// A cached block serves a request if at most a quarter of it would lie idle.
-size_t largest_fit(size_t size) { return size + size / 3; }
 
 template <class Change>
 void update(c10::CachingAllocator::StatArray& stats, Change change) {
@@ -52,11 +50,13 @@ OpenRegDeviceAllocator& OpenRegDeviceAllocator::get() {
 
 OpenRegDeviceAllocator::DeviceCache& OpenRegDeviceAllocator::cache_of(
     DeviceIndex device) {
-  TORCH_CHECK_VALUE(device >= 0 && device < device_count(), "openreg: device index ",
-                    static_cast<int>(device), " is out of range");
   if (caches_.empty()) {
     caches_.resize(static_cast<size_t>(device_count()));
   }
+  TORCH_CHECK_VALUE(device >= 0 && static_cast<size_t>(device) < caches_.size(),
+                    "openreg: device index ", static_cast<int>(device),
+                    " is out of range: this process sees ", caches_.size(),
+                    " device(s)");
   return caches_[static_cast<size_t>(device)];
 }
 
@@ -72,7 +72,6 @@ c10::DataPtr OpenRegDeviceAllocator::allocate(size_t bytes) {
   DeviceCache& cache = cache_of(device);
   Block* block = take(cache, stream, round_size(bytes));  // (3)
   block->requested = bytes;
-  in_use_.emplace(block->ptr, block);
   add(cache.stats.allocation, 1);
   add(cache.stats.allocated_bytes, block->size);
   add(cache.stats.requested_bytes, bytes);
@@ -87,13 +86,12 @@ Block* OpenRegDeviceAllocator::take(DeviceCache& cache, const c10::Stream& strea
   if (!cache.waiting.empty()) {
     reclaim(cache, /*wait=*/false);
   }
-  const auto fit = cache.free.lower_bound({stream.id(), size});
-  if (fit == cache.free.end() || fit->first.first != stream.id() ||
-      fit->first.second > largest_fit(size)) {
+  std::vector<Block*>& cached = cache.free[{stream.id(), size}];
+  if (cached.empty()) {
     return create(cache, stream, size);
   }
-  Block* block = fit->second;
-  cache.free.erase(fit);
+  Block* block = cached.back();
+  cached.pop_back();
   return block;
 }
 
@@ -125,16 +123,13 @@ Block* OpenRegDeviceAllocator::create(DeviceCache& cache, const c10::Stream& str
   cache.stats.num_device_alloc += 1;
   add(cache.stats.segment, 1);
   add(cache.stats.reserved_bytes, size);
-  return new Block{ptr, size, 0, stream, {}, {}};
+  return blocks_[ptr] = new Block{ptr, size, 0, stream, {}, {}};
 }
 
 // LITERALINCLUDE START: RELEASE
 void OpenRegDeviceAllocator::release(void* ptr) {
   const std::lock_guard lock(mutex_);
-  const auto entry = in_use_.find(ptr);
-  TORCH_INTERNAL_ASSERT(entry != in_use_.end(), "openreg: freed twice: ", ptr);
-  Block* block = entry->second;
-  in_use_.erase(entry);
+  Block* block = blocks_.at(ptr);
   DeviceCache& cache = cache_of(block->stream.device_index());
   subtract(cache.stats.allocation, 1);
   subtract(cache.stats.allocated_bytes, block->size);
@@ -143,7 +138,7 @@ void OpenRegDeviceAllocator::release(void* ptr) {
   if (block->used_on.empty()) {  // (1)
     subtract(cache.stats.active, 1);
     subtract(cache.stats.active_bytes, block->size);
-    cache.free.emplace(Key{block->stream.id(), block->size}, block);
+    cache.free[{block->stream.id(), block->size}].push_back(block);
     return;
   }
   for (const c10::Stream& stream : block->used_on) {  // (2)
@@ -173,19 +168,23 @@ void OpenRegDeviceAllocator::reclaim(DeviceCache& cache, bool wait) {
     }
     subtract(cache.stats.active, 1);
     subtract(cache.stats.active_bytes, block->size);
-    cache.free.emplace(Key{block->stream.id(), block->size}, block);
+    cache.free[{block->stream.id(), block->size}].push_back(block);
     return true;
   });
 }
 
 void OpenRegDeviceAllocator::empty(DeviceCache& cache) {
   reclaim(cache, /*wait=*/true);
-  for (const auto& [key, block] : cache.free) {
-    OPENREG_CHECK(orFree(block->ptr));  // waits for the device
-    cache.stats.num_device_free += 1;
-    subtract(cache.stats.segment, 1);
-    subtract(cache.stats.reserved_bytes, block->size);
-    delete block;
+  for (auto& [key, blocks] : cache.free) {
+    for (; !blocks.empty(); blocks.pop_back()) {
+      Block* block = blocks.back();
+      OPENREG_CHECK(orFree(block->ptr));  // waits for the device
+      cache.stats.num_device_free += 1;
+      subtract(cache.stats.segment, 1);
+      subtract(cache.stats.reserved_bytes, block->size);
+      blocks_.erase(block->ptr);
+      delete block;
+    }
   }
   cache.free.clear();
 }
@@ -199,8 +198,8 @@ void OpenRegDeviceAllocator::emptyCache(c10::MempoolId_t) {
 
 void OpenRegDeviceAllocator::recordStream(const c10::DataPtr& ptr, c10::Stream stream) {
   const std::lock_guard lock(mutex_);
-  const auto entry = in_use_.find(ptr.get());
-  if (entry == in_use_.end()) {
+  const auto entry = blocks_.find(ptr.get());
+  if (entry == blocks_.end()) {
     return;  // zero bytes, or memory that is not ours: nothing that we could reuse
   }
   Block* block = entry->second;

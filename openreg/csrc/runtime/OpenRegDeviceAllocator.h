@@ -51,11 +51,12 @@ class OpenRegDeviceAllocator final : public c10::DeviceAllocator {
   std::pair<size_t, size_t> getMemoryInfo(DeviceIndex device) override;
 
  private:
-  // Cached blocks of one device: by stream and size, so that the best fit is one
-  // lookup.
+  // Cached blocks of one device, by stream and size. Sizes are rounded to classes, so a
+  // block of the right class is one lookup away. Emptied lists stay: they fill up
+  // again.
   using Key = std::pair<c10::StreamId, size_t>;
   struct DeviceCache {
-    std::multimap<Key, Block*> free;
+    std::map<Key, std::vector<Block*>> free;
     std::vector<Block*> waiting;  // freed, but other streams may still use them
     c10::CachingDeviceAllocator::DeviceStats stats;
   };
@@ -68,8 +69,8 @@ class OpenRegDeviceAllocator final : public c10::DeviceAllocator {
   DeviceCache& cache_of(DeviceIndex device);
 
   std::mutex mutex_;
-  std::vector<DeviceCache> caches_;  // by device index
-  std::unordered_map<const void*, Block*> in_use_;
+  std::vector<DeviceCache> caches_;                 // by device index
+  std::unordered_map<const void*, Block*> blocks_;  // all of them, by address
 };
 
 }  // namespace openreg

@@ -30,12 +30,18 @@ OPENREG_EXPORT void synchronize(DeviceIndex device);
 // dispatcher's guard registry first; for use inside the backend.
 class DeviceScope {
  public:
-  explicit DeviceScope(DeviceIndex device) : previous_(exchange_device(device)) {}
-  ~DeviceScope() { orSetDevice(previous_); }
+  explicit DeviceScope(DeviceIndex device)
+      : device_(device), previous_(exchange_device(device)) {}
+  ~DeviceScope() {
+    if (previous_ != device_) {
+      orSetDevice(previous_);  // it was current before: cannot fail
+    }
+  }
   DeviceScope(const DeviceScope&) = delete;
   DeviceScope& operator=(const DeviceScope&) = delete;
 
  private:
+  DeviceIndex device_;
   DeviceIndex previous_;
 };
 
