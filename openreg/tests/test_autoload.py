@@ -142,23 +142,26 @@ def test_only_1_is_on(value, enabled, monkeypatch):
 
 def test_switched_off_the_backend_can_be_imported_and_is_light(run_python):
     program = """
-        import sys, torch
+        import os, sys, torch
         try:
             torch.ones(1, device="openreg")
         except RuntimeError as error:
             print(error)
-        before = set(sys.modules)
+        before, threads = set(sys.modules), os.listdir("/proc/self/task")
         import torch_openreg
+        print(torch.openreg.is_initialized())
+        print(os.listdir("/proc/self/task") == threads)
         added = set(sys.modules) - before - {"torch.openreg"}
         print(torch.tensor(1, device="openreg"))
         print([name for name in sorted(added) if not name.startswith("torch_openreg")])
         print("torch._dynamo" in sys.modules, "torch._inductor" in sys.modules)
     """
     process = run_python(program, TORCH_DEVICE_BACKEND_AUTOLOAD="0")
-    error, tensor, added, heavy = process.stdout.splitlines()
+    error, initialized, same_threads, tensor, added, heavy = process.stdout.splitlines()
     assert error.startswith("Expected one of cpu, cuda,")
     assert error.endswith("device type at start of device string: openreg")
     assert tensor == "tensor(1, device='openreg:0')"
+    assert (initialized, same_threads) == ("False", "True")
     # Whatever else the package imports costs every program that imports torch.
     assert added == "[]"
     assert heavy == "False False"
