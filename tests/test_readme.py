@@ -1,0 +1,110 @@
+# What README.md promises: its commands, its example, its tables and its links.
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text()
+CI = (ROOT / ".ci" / "run").read_text()
+OPENREG = ROOT / "openreg"
+
+
+def block(language, number=0):
+    found = re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    return found[number]
+
+
+def section(title):
+    found = README.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+    assert found, f"README.md has no section {title!r}"
+    return found
+
+
+def first_column(title):
+    return re.findall(r"^\| `([^`]+)` \|", section(title), re.MULTILINE)
+
+
+def sessions_in_ci():
+    (names,) = re.findall(r"^for session in (.+); do$", CI, re.MULTILINE)
+    return names.split()
+
+
+def test_the_two_commands():
+    assert block("console").splitlines() == [
+        "python3 -m pip install nox && python3 -m nox -s docs",
+        "python3 -m nox -s tests",
+    ]
+
+
+def test_ci_runs_the_commands_of_the_readme():
+    steps = [
+        step for line in block("console").splitlines() for step in line.split(" && ")
+    ]
+    for step in steps:
+        head, _, session = step.partition(" -s ")
+        if session:
+            assert f'{head} -s "$session"' in CI
+            assert session in sessions_in_ci()
+        else:
+            assert head.replace("install", "install --quiet") in CI
+
+
+def test_usage_example_prints_what_is_shown():
+    command = [sys.executable, "-c", block("python")]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert (result.stdout, result.stderr) == (block("text"), "")
+
+
+def test_every_session_is_listed():
+    command = [sys.executable, "-m", "nox", "--no-color", "-l"]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    listed = re.findall(r"^[*-] (\w+) -> ", result.stdout, re.MULTILINE)
+    assert sorted(first_column("Commands")) == sorted(listed)
+    assert set(sessions_in_ci()) <= set(listed)
+
+
+def test_every_environment_variable_is_listed():
+    sources = [
+        *OPENREG.glob("csrc/**/*.cpp"),
+        *OPENREG.glob("third_party/openreg/csrc/*"),
+    ]
+    read = set()
+    for path in sources:
+        text = path.read_text()
+        if "getenv" in text:
+            read |= set(re.findall(r'"(OPENREG_[A-Z_]+)"', text))
+    assert sorted(first_column("Environment variables")) == sorted(read)
+
+
+def test_versions_are_those_of_the_package():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    table = section("Supported versions")
+    (torch,) = re.findall(r"\| torch \| (\d+)\.(\d+)\.x;", table)
+    major, minor = map(int, torch)
+    assert project["dependencies"] == [f"torch>={major}.{minor},<{major}.{minor + 1}"]
+    (python,) = re.findall(r"\| Python \| ([\d.]+) or newer \|", table)
+    assert project["requires-python"] == f">={python}"
+
+
+@pytest.mark.parametrize("path", first_column("Layout"))
+def test_layout_names_what_exists(path):
+    assert (ROOT / path).exists()
+
+
+@pytest.mark.parametrize("link", re.findall(r"\]\(([^)#]+)\)", README))
+def test_links_lead_somewhere(link):
+    assert (ROOT / link).is_file()
+
+
+def test_every_page_is_linked():
+    docs = ROOT / "docs"
+    pages = {str(page.relative_to(ROOT)) for page in docs.glob("[!_]*/**/*.md")}
+    assert pages == set(re.findall(r"\]\((docs/[^)]+\.md)\)", README))
+
+
+def test_the_picture_is_small():
+    assert (ROOT / "docs/_static/screenshot.png").stat().st_size < 200_000
