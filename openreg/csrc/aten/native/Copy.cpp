@@ -55,7 +55,6 @@ void order_streams(c10::Device first, c10::Device waiter) {
   guard->destroyEvent(event, first.index());
 }
 
-// LITERALINCLUDE START: COPY_ON_DEVICE
 // Any strides, dtypes and pending bits: a kernel converts while it copies.
 void copy_on_device(const at::Tensor& src, const at::Tensor& dst) {
   const bool peer = src.device() != dst.device();
@@ -73,7 +72,6 @@ void copy_on_device(const at::Tensor& src, const at::Tensor& dst) {
     order_streams(src.device(), dst.device());
   }
 }
-// LITERALINCLUDE END: COPY_ON_DEVICE
 
 // A tensor like `tensor` in sizes, but dense, of the dtype and on the device given.
 at::Tensor staging(const at::Tensor& tensor, at::ScalarType dtype, at::Device device) {
@@ -138,14 +136,12 @@ at::Tensor copy_from_and_resize(const at::Tensor& self, const at::Tensor& dst) {
   return copy_from(self, dst, /*non_blocking=*/false);
 }
 
-// LITERALINCLUDE START: LOCAL_SCALAR_DENSE
 at::Scalar local_scalar_dense(const at::Tensor& self) {
   const at::Tensor value = at::detail::empty_cpu({}, self.scalar_type());
   copy_bytes(self, value, self.device());
   synchronize_stream(self.device());
   return at::native::_local_scalar_dense_cpu(value);
 }
-// LITERALINCLUDE END: LOCAL_SCALAR_DENSE
 
 void record_stream(at::Tensor& self, at::Stream stream) {
   c10::getDeviceAllocator(at::kPrivateUse1)
