@@ -27,12 +27,14 @@ if(NOT _pybind MATCHES "MAJOR 3.*MINOR 0")
                       "this backend is written for the one of torch 2.13.")
 endif()
 
+# AT_PER_OPERATOR_HEADERS: ATen's headers include what they name, not all operators.
 foreach(_name IN ITEMS c10 torch_cpu torch_python)
   add_library(Torch::${_name} SHARED IMPORTED)
   set_target_properties(
     Torch::${_name}
     PROPERTIES IMPORTED_LOCATION "${_torch_dir}/lib/lib${_name}.so"
-               INTERFACE_COMPILE_DEFINITIONS "_GLIBCXX_USE_CXX11_ABI=${_cxx11_abi}"
+               INTERFACE_COMPILE_DEFINITIONS
+               "_GLIBCXX_USE_CXX11_ABI=${_cxx11_abi};AT_PER_OPERATOR_HEADERS"
                INTERFACE_INCLUDE_DIRECTORIES
                "${_torch_dir}/include;${_torch_dir}/include/torch/csrc/api/include")
 endforeach()

@@ -27,6 +27,12 @@ DeviceIndex exchange_device(DeviceIndex device) {
   return previous;
 }
 
+orDeviceProp device_properties(DeviceIndex device) {
+  orDeviceProp properties{};
+  OPENREG_CHECK(orGetDeviceProperties(&properties, device));
+  return properties;
+}
+
 void synchronize(DeviceIndex device) {
   const DeviceScope scope(device);
   OPENREG_CHECK(orDeviceSynchronize());

@@ -23,6 +23,9 @@ OPENREG_EXPORT void set_device(DeviceIndex device);
 // Makes `device` current and returns the one that was.
 OPENREG_EXPORT DeviceIndex exchange_device(DeviceIndex device);
 
+// Name, memory, version and processors of `device`.
+OPENREG_EXPORT orDeviceProp device_properties(DeviceIndex device);
+
 // Waits for every stream of `device`; throws the fault of a kernel that failed there.
 OPENREG_EXPORT void synchronize(DeviceIndex device);
 

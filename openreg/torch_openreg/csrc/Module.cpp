@@ -27,8 +27,7 @@ void bind_devices(py::module_& m) {
   m.def(
       "_device_properties",
       [](c10::DeviceIndex device) {
-        orDeviceProp properties{};
-        OPENREG_CHECK(orGetDeviceProperties(&properties, device));
+        const orDeviceProp properties = openreg::device_properties(device);
         py::dict result;
         result["name"] = properties.name;
         result["total_memory"] = properties.totalGlobalMem;

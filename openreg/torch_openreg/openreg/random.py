@@ -23,7 +23,7 @@ class _DefaultGenerators(Sequence[torch.Generator]):
     def __len__(self) -> int:
         return _C._device_count()
 
-    def __getitem__(self, index):  # type: ignore[no-untyped-def, override]
+    def __getitem__(self, index):  # type: ignore[no-untyped-def]
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
         if not 0 <= index < len(self):
