@@ -10,6 +10,7 @@ the badge out (``copybutton_exclude`` in docs/conf.py).
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -44,12 +45,18 @@ def _mark(app: Sphinx, doctree: nodes.document) -> None:
     mark_lists(doctree)
 
 
-def _draw(app, pagename, templatename, context, doctree) -> None:
+def _draw(
+    app: Sphinx,
+    pagename: str,
+    templatename: str,
+    context: dict[str, Any],
+    doctree: nodes.document | None,
+) -> None:
     if doctree is not None:  # a chapter; the pages of whole files stay as they are
         context["body"] = draw_badges(context["body"])
 
 
-def setup(app: Sphinx) -> dict:
+def setup(app: Sphinx) -> dict[str, bool]:
     """Mark the lists when a page is read, draw the badges when it is written."""
     app.connect("doctree-read", _mark)
     app.connect("html-page-context", _draw)

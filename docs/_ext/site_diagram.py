@@ -21,6 +21,8 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
+from sphinx.writers.html5 import HTML5Translator
+from sphinx.writers.text import TextTranslator
 
 SVG = "{http://www.w3.org/2000/svg}"
 COLOURS = {"none", "currentColor", "inherit"}
@@ -103,7 +105,7 @@ class Diagram(SphinxDirective):
         return [diagram("", name=name, alt=alt, svg=text[text.index("<svg") :])]
 
 
-def visit_html(translator, node: diagram) -> None:
+def visit_html(translator: HTML5Translator, node: diagram) -> None:
     """Write the drawing itself, named by its alternative text."""
     alt = html.escape(node["alt"], quote=True)
     svg = node["svg"].replace("<svg", f'<svg role="img" aria-label="{alt}"', 1)
@@ -111,13 +113,13 @@ def visit_html(translator, node: diagram) -> None:
     raise nodes.SkipNode
 
 
-def visit_text(translator, node: diagram) -> None:
+def visit_text(translator: TextTranslator, node: diagram) -> None:
     """Write the alternative text where a drawing cannot be shown."""
     translator.add_text(f"[Diagram: {node['alt']}]")
     raise nodes.SkipNode
 
 
-def setup(app: Sphinx) -> dict:
+def setup(app: Sphinx) -> dict[str, bool]:
     """Register the node and its directive."""
     app.add_node(diagram, html=(visit_html, None), text=(visit_text, None))
     app.add_directive("diagram", Diagram)

@@ -13,6 +13,7 @@ import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from sphinx.errors import ConfigError
 
@@ -48,7 +49,7 @@ def read_facts(root: Path) -> Facts:
     )
 
 
-def _project_table(path: Path) -> dict:
+def _project_table(path: Path) -> dict[str, Any]:
     if not path.is_file():
         raise ConfigError(f"{path} is missing: the site takes its version from it")
     project = tomllib.loads(path.read_text(encoding="utf-8")).get("project", {})

@@ -12,6 +12,7 @@ import posixpath
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from docutils import nodes
 from site_markdown import inline, markdown
@@ -76,7 +77,13 @@ def _read_page(app: Sphinx, name: str, part: str) -> Page:
     return Page(name, part, title, markdown(doctree))
 
 
-def _link(app, pagename, templatename, context, doctree) -> None:
+def _link(
+    app: Sphinx,
+    pagename: str,
+    templatename: str,
+    context: dict[str, Any],
+    doctree: nodes.document | None,
+) -> None:
     """Tell the templates of a chapter where its Markdown is."""
     if doctree is not None:
         context["site_markdown"] = posixpath.basename(pagename) + ".md"
@@ -97,7 +104,7 @@ def _write(app: Sphinx, exception: Exception | None) -> None:
     (out / "llms-full.txt").write_text(full_text(pages), encoding="utf-8")
 
 
-def setup(app: Sphinx) -> dict:
+def setup(app: Sphinx) -> dict[str, bool]:
     """Write the files when the build is done."""
     app.add_config_value("site_llms_summary", "", "html", types=[str])
     app.connect("html-page-context", _link)

@@ -38,7 +38,7 @@ def _write(app: Sphinx, exception: Exception | None) -> None:
     Path(app.outdir, "sitemap.xml").write_text(text, encoding="utf-8")
 
 
-def setup(app: Sphinx) -> dict:
+def setup(app: Sphinx) -> dict[str, bool]:
     """Write the file when the build is done."""
     app.connect("build-finished", _write)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

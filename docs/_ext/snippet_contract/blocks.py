@@ -90,9 +90,9 @@ def _parser() -> MarkdownIt:
         .use(substitution_plugin)
         .use(attrs_block_plugin)
     )
-    alt = {"alt": ["paragraph", "reference", "blockquote", "list", "footnote_def"]}
+    ends = ["paragraph", "reference", "blockquote", "list", "footnote_def"]
     rule = make_fence_rule(markers=(":",), token_type="colon_fence")
-    parser.block.ruler.before("fence", "colon_fence", rule, alt)
+    parser.block.ruler.before("fence", "colon_fence", rule, {"alt": ends})
     return parser.disable("inline")
 
 

@@ -8,6 +8,7 @@ snippet links to a page with its whole file and names that file in the attribute
 from __future__ import annotations
 
 from html import escape
+from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -70,6 +71,7 @@ def _skip(self: nodes.NodeVisitor, node: nodes.Node) -> None:
 
 
 def setup(app: Sphinx) -> None:
-    others = dict.fromkeys(("text", "latex", "man", "texinfo"), (_skip, None))
+    skip = (_skip, None)
+    others: Any = {"text": skip, "latex": skip, "man": skip, "texinfo": skip}
     app.add_node(snippet_header, html=(_visit_header, _depart_header), **others)
     app.add_node(file_link, html=(_visit_link, _depart_link), **others)
