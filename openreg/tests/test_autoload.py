@@ -28,6 +28,12 @@ MODULES = {
 }
 
 
+@pytest.fixture(autouse=True)
+def _only_installed_packages_count(monkeypatch):
+    """Python would find the metadata of a build in the current folder, too."""
+    monkeypatch.setenv("PYTHONSAFEPATH", "1")
+
+
 def installed(*packages: str) -> str:
     """PYTHONPATH with which these example packages count as installed."""
     return os.pathsep.join(str(EXAMPLES / package) for package in packages)
