@@ -29,6 +29,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
         snippet_use,
         source_pages,
         torch_quote,
+        transcript_lexer,
     )
 
     for part in (
@@ -37,6 +38,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
         header,
         literalinclude,
         run_blocks,
+        transcript_lexer,
         illustrative,
         torch_quote,
         refused,
