@@ -49,7 +49,7 @@ myst_substitutions = {
 myst_heading_anchors = 3
 
 # A code block is copied without its prompts, its output and its callout numbers.
-copybutton_prompt_text = r">>> |\.\.\.(?: |$)|\$ "
+copybutton_prompt_text = r">>> |\.\.\.(?: |$)|\$ |>(?: |$)"
 copybutton_prompt_is_regexp = True
 copybutton_line_continuation_character = "\\"
 copybutton_exclude = ".linenos, .callout"

@@ -8,11 +8,12 @@ import pytest
 from browsing import open_page
 from playwright.sync_api import Browser, Page
 
-PROMPT = re.compile(r">>> |\.\.\.(?: |$)|\$ ")
+PROMPT = re.compile(r">>> |\.\.\.(?: |$)|\$ |>(?: |$)")
 BLOCKS = """() => [...document.querySelectorAll("div.highlight pre")].map((pre) => {
   const copy = pre.cloneNode(true);
   copy.querySelectorAll(".callout, .linenos").forEach((node) => node.remove());
-  return copy.textContent;
+  const session = pre.closest(".highlight-pycon, .highlight-console") !== null;
+  return [session, copy.textContent];
 })"""
 
 
@@ -22,11 +23,12 @@ def page(chromium: Browser) -> Iterator[Page]:
         yield page
 
 
-def expected_copy(shown: str) -> str:
-    """Return what a reader wants of a block: the input, or all when it has none."""
+def expected_copy(session: bool, shown: str) -> str:
+    """Return what a reader wants of a block: the input of a session, all of code."""
     lines = shown.splitlines()
-    typed = [PROMPT.sub("", line, count=1) for line in lines if PROMPT.match(line)]
-    return "\n".join(typed or lines).rstrip()
+    if session:
+        lines = [PROMPT.sub("", line, count=1) for line in lines if PROMPT.match(line)]
+    return "\n".join(lines).rstrip()
 
 
 def test_copy_button_leaves_out_prompts_output_and_callouts(
@@ -36,12 +38,12 @@ def test_copy_button_leaves_out_prompts_output_and_callouts(
     shown = page.evaluate(BLOCKS)
     buttons = page.locator("button.copybtn")
     assert buttons.count() == len(shown), f"{chapter}: a block has no copy button"
-    for number, text in enumerate(shown):
+    for number, (session, text) in enumerate(shown):
         page.evaluate("navigator.clipboard.writeText('nothing was copied')")
         buttons.nth(number).evaluate("(button) => button.click()")
         copied = page.evaluate("navigator.clipboard.readText()").rstrip()
         lines = [line.rstrip() for line in copied.splitlines()]
-        wanted = [line.rstrip() for line in expected_copy(text).splitlines()]
+        wanted = [line.rstrip() for line in expected_copy(session, text).splitlines()]
         wanted = [line for line in wanted if line]
         assert [line for line in lines if line] == wanted, f"{chapter}, block {number}"
 
