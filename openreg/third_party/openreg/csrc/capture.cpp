@@ -1,4 +1,4 @@
-// Capture: recording tasks instead of running them. See docs/runtime/graph.md.
+// Capture: recording tasks instead of running them. See docs/start/architecture.md.
 //
 // The tasks of all streams of a capture go into one list, in the order of the calls. A
 // task depends only on earlier calls, so running the list from front to back keeps

@@ -1,4 +1,4 @@
-// Capture: recording tasks instead of running them. See docs/runtime/graph.md.
+// Capture: recording tasks instead of running them. See docs/start/architecture.md.
 #pragma once
 
 #include <memory>

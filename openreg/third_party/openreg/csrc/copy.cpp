@@ -1,4 +1,4 @@
-// Copies and fills. See docs/runtime/memory.md.
+// Copies and fills. See docs/start/architecture.md.
 #include <cstring>
 
 #include "call.h"

@@ -1,4 +1,4 @@
-// Errors: how a failing function says what was wrong. See docs/runtime/errors.md.
+// Errors: how a failing function says what was wrong. See docs/start/architecture.md.
 #pragma once
 
 #include "openreg.h"

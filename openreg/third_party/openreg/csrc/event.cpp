@@ -1,4 +1,4 @@
-// Events: the API functions on them. See docs/runtime/event.md.
+// Events: the API functions on them. See docs/start/architecture.md.
 #include "event.h"
 
 #include "call.h"

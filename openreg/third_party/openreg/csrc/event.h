@@ -1,4 +1,4 @@
-// Events: marks in streams. See docs/runtime/event.md.
+// Events: marks in streams. See docs/start/architecture.md.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// The executor: how tasks get queued, run, waited for. See docs/runtime/stream.md.
+// The executor: how tasks get queued, run, waited for. See docs/start/architecture.md.
 //
 // Each stream that has ever had work has one worker thread. A thread that waits for a
 // stream does not only sleep: when nobody runs the stream's tasks just then, it runs

@@ -1,4 +1,4 @@
-// Graphs: captured tasks that can be run many times. See docs/runtime/graph.md.
+// Graphs: captured tasks that can be run many times. See docs/start/architecture.md.
 #pragma once
 
 #include <vector>

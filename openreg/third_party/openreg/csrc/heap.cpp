@@ -1,4 +1,4 @@
-// The free list of one device's memory: best fit. See docs/runtime/memory.md.
+// The free list of one device's memory: best fit. See docs/start/architecture.md.
 #include "heap.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The free list of one device's memory, in offsets. See docs/runtime/memory.md.
+// The free list of one device's memory, in offsets. See docs/start/architecture.md.
 #pragma once
 
 #include <cstddef>

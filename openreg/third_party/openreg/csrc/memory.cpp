@@ -1,4 +1,4 @@
-// Memory: device and pinned allocations. See docs/runtime/memory.md.
+// Memory: device and pinned allocations. See docs/start/architecture.md.
 #include "memory.h"
 
 #include <sys/mman.h>

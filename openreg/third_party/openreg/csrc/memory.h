@@ -1,4 +1,4 @@
-// Memory: reservation, and what an address is. See docs/runtime/memory.md.
+// Memory: reservation, and what an address is. See docs/start/architecture.md.
 //
 // The memory of all devices is one file without a name (memfd), mapped twice. Range A
 // cannot be touched; its addresses are what orMalloc returns. Range B can be read and

@@ -1,4 +1,4 @@
-// Streams: their life, and the API functions. See docs/runtime/stream.md.
+// Streams: their life, and the API functions. See docs/start/architecture.md.
 #include "stream.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// A stream: a queue of tasks, those who run them. See docs/runtime/stream.md.
+// A stream: a queue of tasks, those who run them. See docs/start/architecture.md.
 #pragma once
 
 #include <atomic>

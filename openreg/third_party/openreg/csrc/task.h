@@ -1,4 +1,4 @@
-// A task: one thing a stream does. See docs/runtime/stream.md.
+// A task: one thing a stream does. See docs/start/architecture.md.
 #pragma once
 
 #include <atomic>

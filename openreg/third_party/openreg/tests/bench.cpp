@@ -1,4 +1,4 @@
-// Costs of the driver's operations, beside memcpy. See docs/ship/performance.md.
+// Costs of the driver's operations, beside memcpy. See docs/start/architecture.md.
 //
 // Figures depend on the machine: compare them within one run.
 #include <algorithm>

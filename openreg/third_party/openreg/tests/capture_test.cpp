@@ -1,4 +1,5 @@
-// Capture: what is recorded, joined, refused and spoilt. See docs/runtime/graph.md.
+// Capture: what is recorded, joined, refused and spoilt. See
+// docs/start/architecture.md.
 #include <thread>
 
 #include "support.h"

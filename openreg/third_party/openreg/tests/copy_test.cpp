@@ -1,4 +1,4 @@
-// Copies and fills: kinds, ranges, what waits. See docs/runtime/memory.md.
+// Copies and fills: kinds, ranges, what waits. See docs/start/architecture.md.
 #include <cstring>
 #include <thread>
 

@@ -1,4 +1,4 @@
-// Events: records, waits across streams, times. See docs/runtime/event.md.
+// Events: records, waits across streams, times. See docs/start/architecture.md.
 #include <thread>
 
 #include "support.h"

@@ -1,5 +1,5 @@
 // Faults: sticky errors, what they stop and what they leave. See
-// docs/runtime/errors.md.
+// docs/start/architecture.md.
 #include "support.h"
 
 namespace openreg_test {

@@ -1,4 +1,4 @@
-// Graphs: replay, life, faults. See docs/runtime/graph.md.
+// Graphs: replay, life, faults. See docs/start/architecture.md.
 #include <cstring>
 
 #include "support.h"

@@ -1,4 +1,4 @@
-// Starts the driver's tests with a small, known device. See docs/ship/testing.md.
+// Starts the driver's tests with a small, known device. See docs/start/architecture.md.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

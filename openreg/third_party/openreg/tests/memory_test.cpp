@@ -1,4 +1,5 @@
-// Memory: allocation, exhaustion, attributes, protection. See docs/runtime/memory.md.
+// Memory: allocation, exhaustion, attributes, protection. See
+// docs/start/architecture.md.
 #include <unistd.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Random schedules: no dependency is ever broken, nothing hangs. See
-// docs/runtime/stream.md.
+// docs/start/architecture.md.
 #include <random>
 #include <thread>
 

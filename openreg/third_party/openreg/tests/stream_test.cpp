@@ -1,4 +1,4 @@
-// Streams: order, independence, life and number. See docs/runtime/stream.md.
+// Streams: order, independence, life and number. See docs/start/architecture.md.
 #include <fstream>
 #include <thread>
 

@@ -1,4 +1,4 @@
-// What the driver's tests share. See docs/ship/testing.md.
+// What the driver's tests share. See docs/start/architecture.md.
 //
 // No test measures time or sleeps to get an order: kernels that must not end yet wait
 // at a Gate, which the test opens.
