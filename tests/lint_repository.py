@@ -14,6 +14,8 @@ COMMENT_OPENERS = {  # by suffix; by name where a file has none
     **{".clang-format": HASH, ".gitignore": HASH, "CMakeLists.txt": HASH, "run": HASH},
 }
 NOT_MEASURED = {".svg", ".txt", ""}  # drawings, lock files, the licence
+HEADER_LINES = 3  # a first sentence may need them
+NAMED_PAGE = re.compile(r"\b(?:docs/[\w/-]+|CONTRIBUTING|README)\.md\b")
 GENERATED = re.compile(
     r"(^|/)(build|__pycache__|[^/]+\.egg-info|\.nox)/|\.(a|o|pyc|so|whl|log|orig|rej)$"
 )
@@ -45,6 +47,10 @@ def problems(root: Path, name: str) -> list[str]:
         found.append(f"{name}: {len(lines)} lines, more than {LONGEST_FILE}; split it")
     if not says_what_it_is_for(name, lines):
         found.append(f"{name}:1: the first line must be a comment: what is it for?")
+    for number, line in enumerate(lines[:HEADER_LINES], start=1):
+        for page in NAMED_PAGE.findall(line):
+            if not (root / page).is_file():
+                found.append(f"{name}:{number}: names a missing page: {page}")
     for number, line in enumerate(lines, start=1):
         for what, pattern in FORBIDDEN.items():
             if match := pattern.search(line):

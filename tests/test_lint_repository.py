@@ -54,6 +54,16 @@ def test_good_file(tmp_path, name, content):
         ("a.md", "see /" + "home/me/x\n", "a.md:1: a path of one machine: /ho"),
         ("a.md", "in '/" + "tmp/x'\n", "a.md:1: a path of one machine: /tm"),
         ("a.md", "https://py" + "pi.org/simple\n", "a.md:1: the address of a package"),
+        (
+            "a.cpp",
+            "// What it does; explained in\n// docs/ship/nowhere.md.\n",
+            "a.cpp:2: names a missing page: docs/ship/nowhere.md",
+        ),
+        (
+            "a.toml",
+            "# What it sets; see CONTRIBUTING.md.\n",
+            "a.toml:1: names a missing page: CONTRIBUTING.md",
+        ),
         ("a.cpp", HEADER + "// TO" + "DO: all\n", "a.cpp:2: unfinished work: TO"),
         (
             "a.py",
@@ -71,6 +81,13 @@ def test_planted_fault(tmp_path, name, content, expected):
     found = lint(tmp_path, name, content)
     assert len(found) == 1, found
     assert found[0].startswith(expected)
+
+
+def test_a_page_that_exists_may_be_named(tmp_path):
+    (tmp_path / "docs" / "ship").mkdir(parents=True)
+    (tmp_path / "docs" / "ship" / "testing.md").write_text("# Testing\n")
+    content = "// What it does; explained in docs/ship/testing.md.\n"
+    assert lint(tmp_path, "a.cpp", content) == []
 
 
 def run(*names):
