@@ -10,6 +10,7 @@ from setuptools.command.build_ext import build_ext
 
 ROOT = Path(__file__).resolve().parent
 PACKAGE = ROOT / "openreg" / "torch_openreg"
+(ROOT / "build").mkdir(exist_ok=True)  # pyproject.toml puts the metadata there
 
 
 class CMakeBuild(build_ext):
