@@ -108,6 +108,30 @@ def test_bad_devices_are_named(call):
     assert torch.openreg.current_device() == 0
 
 
+def test_bad_arguments_of_random_functions_change_nothing():
+    states = torch.openreg.get_rng_state_all()
+    with pytest.raises(ValueError, match="expected an openreg device, but got cpu"):
+        torch.openreg.get_rng_state("cpu")
+    with pytest.raises(ValueError, match="device index 9 is out of range"):
+        torch.openreg.get_rng_state(9)
+    with pytest.raises(IndexError, match="there is no device 2"):
+        torch.openreg.default_generators[2]
+    with pytest.raises(
+        ValueError, match="one state for each of the 2 devices, but got 3"
+    ):
+        torch.openreg.set_rng_state_all([torch.zeros(16, dtype=torch.uint8)] * 3)
+    for before, after in zip(states, torch.openreg.get_rng_state_all(), strict=True):
+        assert torch.equal(before, after)
+
+
+def test_a_file_is_loaded_to_the_device_it_names(tmp_path):
+    torch.save(torch.ones(2, device="openreg:1"), tmp_path / "x.pt")
+    assert torch.load(tmp_path / "x.pt").device == torch.device("openreg:1")
+    assert torch.load(tmp_path / "x.pt", map_location="cpu").device.type == "cpu"
+    with pytest.raises(ValueError, match="expected a device with an index"):
+        torch.openreg._utils._get_device_index("openreg", optional=False)
+
+
 def test_every_public_name_exists_and_is_documented():
     for name in torch.openreg.__all__:
         attribute = getattr(torch.openreg, name)

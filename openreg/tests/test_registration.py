@@ -92,6 +92,70 @@ def test_autograd_works_through_a_native_operator():
     assert_close(x.grad.cpu(), 2 * torch.arange(3.0))
 
 
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda x: x.to(torch.uint8).fill_(1000),
+            "cannot be converted to type uint8_t",
+        ),
+        (lambda x: x.fill_(1j), "cannot be converted to type float"),
+        (lambda x: x.half().fill_(1e6), "cannot be converted to type c10::Half"),
+        (
+            lambda x: torch.add(x.half(), x.half(), alpha=1e6),
+            "cannot be converted to type c10::Half",
+        ),
+        (
+            lambda x: torch.add(x.to(torch.int8), x.to(torch.int8), alpha=1000),
+            "cannot be converted to type int8_t",
+        ),
+    ],
+)
+def test_numbers_that_do_not_fit_are_refused_on_the_host(call, message):
+    x = torch.ones(2, device="openreg")
+    for tensor in (torch.ones(2), x):  # the CPU says the same
+        with pytest.raises(RuntimeError, match=message) as error:
+            call(tensor)
+        assert not isinstance(error.value, torch.AcceleratorError)
+    torch.openreg.synchronize()
+    assert (x + 1).tolist() == [2.0, 2.0]  # the device goes on
+
+
+def test_a_kernel_that_fails_stops_the_device_and_says_why(run_python):
+    program = """
+        import ctypes, pathlib, torch, torch_openreg
+        x = torch.ones(2, device="openreg")
+        package = pathlib.Path(torch_openreg.__file__).parent
+        driver = ctypes.CDLL(package / "lib/libopenreg.so")
+
+        @ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+        def kernel(args):
+            driver.orKernelFault(b"the cooling failed")
+            return 719  # orErrorLaunchFailure
+
+        assert driver.orLaunchKernel(b"frost", kernel, None, None, None) == 0
+        for call in (torch.openreg.synchronize, lambda: x + 1, x.cpu):
+            try:
+                call()
+                print("no error")
+            except torch.AcceleratorError as error:
+                print(error)
+        print(torch.ones(2, device="openreg:1").tolist())
+    """
+    process = run_python(program)
+    lines = process.stdout.splitlines()
+    assert len(lines) == 4, process.stderr
+    for line in lines[:3]:
+        assert "frost" in line
+        assert "the cooling failed" in line
+        assert "orErrorLaunchFailure" in line
+    assert lines[3] == "[1.0, 1.0]"  # the other device has no fault
+
+
+def test_every_registration_names_an_operator():
+    assert torch._C._dispatch_find_dangling_impls() == []
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_fill_and_zero(dtype):
     x = torch.empty(3, 4, dtype=dtype, device="openreg")

@@ -5,10 +5,11 @@ import threading
 from types import TracebackType
 from typing import NamedTuple
 
-import torch
-
 from torch_openreg import _C
 
+from . import _utils  # noqa: F401  torch.load looks it up
+from ._utils import Device as _Device
+from ._utils import _get_device_index
 from .fallback import (
     fallback_counts,
     fallback_mode,
@@ -57,9 +58,6 @@ __all__ = [
 
 _initialized = False
 _initialization_lock = threading.Lock()
-
-# What torch accepts as a device: an index, "openreg", "openreg:1" or a torch.device.
-_Device = int | str | torch.device
 
 
 # LITERALINCLUDE START: LAZY_INIT_PYTHON
@@ -174,20 +172,3 @@ class device:
     ) -> None:
         if self.prev_idx >= 0:
             _C._set_device(self.prev_idx)
-
-
-def _get_device_index(device: _Device | None) -> int:
-    """Return the index of a device; of the current one where none is given."""
-    if isinstance(device, int) and not isinstance(device, bool):
-        return device
-    if device is None:
-        return current_device()
-    if isinstance(device, str):
-        device = torch.device(device)
-    if not isinstance(device, torch.device):
-        raise TypeError(
-            f"openreg: expected an index, a string or a torch.device, not {device!r}"
-        )
-    if device.type != "openreg":
-        raise ValueError(f"openreg: expected an openreg device, but got {device}")
-    return current_device() if device.index is None else device.index

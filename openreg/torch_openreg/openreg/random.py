@@ -7,14 +7,12 @@ import torch
 
 from torch_openreg import _C
 
-_Device = int | str | torch.device
+from ._utils import Device as _Device
+from ._utils import _get_device_index
 
 
 def _generator(device: _Device) -> torch.Generator:
-    if not isinstance(device, int):
-        index = torch.device(device).index
-        device = -1 if index is None else index
-    return _C._default_generator(device)
+    return _C._default_generator(_get_device_index(device))
 
 
 class _DefaultGenerators(Sequence[torch.Generator]):
@@ -36,7 +34,7 @@ default_generators: Sequence[torch.Generator] = _DefaultGenerators()
 
 def manual_seed(seed: int) -> None:
     """Set the seed of the current device's default generator."""
-    _generator(-1).manual_seed(seed)
+    _generator("openreg").manual_seed(seed)
 
 
 def manual_seed_all(seed: int) -> None:
@@ -47,7 +45,7 @@ def manual_seed_all(seed: int) -> None:
 
 def seed() -> None:
     """Give the current device's default generator a new random seed."""
-    _generator(-1).seed()
+    _generator("openreg").seed()
 
 
 def seed_all() -> None:
@@ -57,7 +55,7 @@ def seed_all() -> None:
 
 def initial_seed() -> int:
     """Return the seed of the current device's default generator."""
-    return _generator(-1).initial_seed()
+    return _generator("openreg").initial_seed()
 
 
 def get_rng_state(device: _Device = "openreg") -> torch.Tensor:
@@ -76,6 +74,16 @@ def set_rng_state(new_state: torch.Tensor, device: _Device = "openreg") -> None:
 
 
 def set_rng_state_all(new_states: Iterable[torch.Tensor]) -> None:
-    """Set the states of all devices' default generators."""
-    for index, state in enumerate(new_states):
+    """Set the states of all devices' default generators.
+
+    Raises:
+        ValueError: there are more or fewer states than devices; nothing has changed.
+    """
+    states = list(new_states)
+    if len(states) != len(default_generators):
+        raise ValueError(
+            f"openreg: expected one state for each of the {len(default_generators)} "
+            f"devices, but got {len(states)}"
+        )
+    for index, state in enumerate(states):
         set_rng_state(state, index)

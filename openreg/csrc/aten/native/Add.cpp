@@ -5,6 +5,7 @@
 #include <ATen/ops/add_cpu_dispatch.h>
 #include <ATen/ops/add_meta.h>
 
+#include "csrc/aten/native/CheckScalar.h"
 #include "csrc/aten/native/Factory.h"
 #include "csrc/aten/native/KernelTensor.h"
 #include "csrc/aten/native/Launch.h"
@@ -40,16 +41,17 @@ struct Add final : at::meta::structured_add_Tensor {
 // LITERALINCLUDE START: ADD_RUN
 at::Tensor run(Add op, const at::Tensor& self, const at::Tensor& other,
                const at::Scalar& alpha) {
-  op.meta(self, other, alpha);  // (1)
-  if (op.out.numel() > 0) {     // (2)
+  op.meta(self, other, alpha);             // (1)
+  check_scalar(alpha, op.common_dtype());  // (2)
+  if (op.out.numel() > 0) {                // (3)
     launch("add", op.out.device(),
            [a = KernelTensor(self), b = KernelTensor(other), alpha,
-            out = KernelTensor(op.out)] {  // (3)
+            out = KernelTensor(op.out)] {  // (4)
              at::Tensor result = out.on_device();
-             at::cpu::add_outf(a.on_device(), b.on_device(), alpha, result);  // (4)
+             at::cpu::add_outf(a.on_device(), b.on_device(), alpha, result);  // (5)
            });
   }
-  return op.out;  // (5)
+  return op.out;  // (6)
 }
 // LITERALINCLUDE END: ADD_RUN
 

@@ -3,6 +3,7 @@
 
 #include <ATen/ops/fill_cpu_dispatch.h>
 
+#include "csrc/aten/native/CheckScalar.h"
 #include "csrc/aten/native/KernelTensor.h"
 #include "csrc/aten/native/Launch.h"
 
@@ -10,22 +11,19 @@ namespace openreg {
 
 // LITERALINCLUDE START: FILL
 at::Tensor& fill_scalar_(at::Tensor& self, const at::Scalar& value) {
-  launch("fill_", self.device(), [out = KernelTensor(self), value] {  // (1)
-    at::Tensor result = out.on_device();                              // (2)
-    at::cpu::fill_(result, value);                                    // (3)
+  check_scalar(value, self.scalar_type());                            // (1)
+  launch("fill_", self.device(), [out = KernelTensor(self), value] {  // (2)
+    at::Tensor result = out.on_device();                              // (3)
+    at::cpu::fill_(result, value);                                    // (4)
   });
-  return self;  // (4)
+  return self;  // (5)
 }
 // LITERALINCLUDE END: FILL
 
 at::Tensor& fill_tensor_(at::Tensor& self, const at::Tensor& value) {
   TORCH_CHECK(value.dim() == 0,
               "openreg: fill_ takes a value of 0 dimensions, but got ", value.dim());
-  launch("fill_", self.device(), [out = KernelTensor(self), in = KernelTensor(value)] {
-    at::Tensor result = out.on_device();
-    at::cpu::fill_(result, in.on_device());
-  });
-  return self;
+  return fill_scalar_(self, value.item());  // waits for the value, as on CUDA
 }
 
 at::Tensor& zero_(at::Tensor& self) { return fill_scalar_(self, 0); }
