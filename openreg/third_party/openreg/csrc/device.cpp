@@ -53,9 +53,8 @@ void Device::wakeSleepers() {
 }
 
 void Device::halt(std::chrono::steady_clock::time_point deadline) {
-  // Leaked on purpose: no stream may be torn down while the process exits.
-  auto* streams = new std::vector<Ref<Stream>>(liveStreams());
-  for (auto& stream : *streams) stream->halt(deadline);
+  halted_ = liveStreams();
+  for (auto& stream : halted_) stream->halt(deadline);
 }
 
 void Device::raiseFault(orError_t error, const char* kernel, int stream,

@@ -60,6 +60,7 @@ class Device {
   std::mutex streamsMutex_;
   std::vector<Stream*> streams_;
   int streamsMade_ = 0;
+  std::vector<Ref<Stream>> halted_;  // for the rest of the process: nobody frees a lock
 };
 
 // orSuccess when `device` is the ordinal of a device. Does not need a running driver.

@@ -3,14 +3,14 @@
 
 #include <cstdarg>
 #include <cstdio>
-#include <string>
 
 #include "call.h"
 
 namespace openreg {
 namespace {
 
-thread_local std::string detail;
+// Plain bytes: usable to the very end of a thread, which a string would not be.
+thread_local char detail[1024] = "";
 
 struct Entry {
   const char* name;
@@ -52,14 +52,11 @@ Entry entryOf(orError_t error) {
 }  // namespace
 
 orError_t fail(orError_t code, const char* format, ...) {
-  char message[1024];
+  int length = std::snprintf(detail, sizeof detail, "%s(): ", thread.function);
   va_list arguments;
   va_start(arguments, format);
-  std::vsnprintf(message, sizeof message, format, arguments);
+  std::vsnprintf(detail + length, sizeof detail - length, format, arguments);
   va_end(arguments);
-  detail = thread.function;
-  detail += "(): ";
-  detail += message;
   return code;
 }
 
@@ -69,4 +66,4 @@ const char* orGetErrorName(orError_t error) { return openreg::entryOf(error).nam
 
 const char* orGetErrorString(orError_t error) { return openreg::entryOf(error).text; }
 
-const char* orGetErrorDetail(void) { return openreg::detail.c_str(); }
+const char* orGetErrorDetail(void) { return openreg::detail; }

@@ -1,6 +1,7 @@
 // Kernels and host callbacks: launching them. See docs/start/architecture.md.
 #include "kernel.h"
 
+#include <cstdio>
 #include <utility>
 
 #include "call.h"
@@ -10,14 +11,14 @@
 namespace openreg {
 namespace {
 
-thread_local std::string faultWords;
+// Plain bytes: neither kernels nor the end of a thread have to free anything.
+thread_local char words[512] = "";
 
 }  // namespace
 
-std::string takeFaultWords() {
-  if (faultWords.empty()) return {};
-  return std::exchange(faultWords, {});
-}
+const char* faultWords() { return words; }
+
+void clearFaultWords() { words[0] = '\0'; }
 
 }  // namespace openreg
 
@@ -57,5 +58,5 @@ void* orKernelAddress(const void* ptr) {
 
 void orKernelFault(const char* message) {
   if (thread.activity != Activity::kKernel || message == nullptr) return;
-  faultWords = message;
+  std::snprintf(words, sizeof words, "%s", message);
 }

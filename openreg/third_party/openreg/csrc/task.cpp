@@ -21,9 +21,9 @@ struct Runner {
 
   void operator()(const Kernel& kernel) const {
     TaskScope scope(Activity::kKernel, device.index());
-    takeFaultWords();  // forgets what an earlier, successful kernel may have said
+    clearFaultWords();
     if (orError_t error = kernel.run(kernel.args)) {
-      device.raiseFault(error, kernel.name, stream, takeFaultWords().c_str());
+      device.raiseFault(error, kernel.name, stream, faultWords());
     }
   }
 
