@@ -23,9 +23,9 @@ def empty_environment(tmp_path: Path) -> Path:
     command = [sys.executable, "-m", "venv", "--without-pip", str(home)]
     subprocess.run(command, check=True)
     packages = next((home / "lib").glob("python*/site-packages"))
-    # Below its own packages: the installed torch_openreg is found first.
-    borrowed = sysconfig.get_path("platlib")
-    (packages / "borrowed.pth").write_text(f"{borrowed}\n")
+    for path in Path(sysconfig.get_path("platlib")).iterdir():
+        if not path.name.startswith(("torch_openreg", "__editable__", "_editable")):
+            (packages / path.name).symlink_to(path)
     return home / "bin" / "python"
 
 

@@ -18,8 +18,8 @@ namespace openreg {
 }  // namespace openreg
 
 // LITERALINCLUDE START: OPENREG_CHECK
-// Runs a call of the driver; throws if it fails. For every call, except where an error is
-// an answer (out of memory, not ready) and where nothing may be thrown.
+// Runs a call of the driver; throws if it fails. For every call, except where an error
+// is an answer (out of memory, not ready) and where nothing may be thrown.
 #define OPENREG_CHECK(CALL)                                                           \
   do {                                                                                \
     const orError_t openreg_error = (CALL);                                           \
