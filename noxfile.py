@@ -43,6 +43,7 @@ TYPED_SOURCES = {  # by the environment that has what they import
     "docs": ["docs/_ext"],
 }
 NO_GOOGLETEST = "GoogleTest is missing"  # what the driver's CMake says without it
+BORROWS = {"docs": ["tests"], "coverage": ["docs", "tests"]}  # environments
 OLDEST_PYTHON = (3, 11)
 OLDEST_CMAKE = (3, 25)
 
@@ -91,6 +92,22 @@ def docs(session: nox.Session) -> None:
     """Build the backend, run every example of the guide, render it to build/site."""
     refuse_arguments(session)
     build_site(session)
+
+
+@session_without_venv
+def coverage(session: nox.Session) -> None:
+    """Show which lines of the guide's snippets no test ran; builds with gcov."""
+    refuse_arguments(session)
+    check_machine(session)
+    if not all(map(shutil.which, ("g++", "gcov"))):
+        session.error(
+            "g++ and its gcov are not on PATH; only they count lines. "
+            "Install them (Debian, Ubuntu: apt-get install g++)"
+        )
+    for name in ("tests", "docs", "coverage"):  # the last borrows from the others
+        tools = environment(session, name)
+    with step(session, "counting the lines that tests and pages run"):
+        run(session, tools, "python", "docs/_ext/measure_coverage.py")
 
 
 @session_without_venv
@@ -275,8 +292,7 @@ def environment(session: nox.Session, name: str) -> Path:
         tools = new_environment(session, name)
         # --no-compile: Python compiles what it imports; all of torch takes longer.
         run(session, tools, "pip", "install", "--no-compile", "-r", str(lock_file))
-        if name == "docs":
-            borrow(home, ROOT / ".nox" / "tests")
+        borrow(home, *(ROOT / ".nox" / lender for lender in BORROWS.get(name, [])))
         (home / ".key").write_text(key)
     return tools
 
@@ -289,13 +305,15 @@ def new_environment(session: nox.Session, name: str) -> Path:
     return home / "bin"
 
 
-def borrow(borrower: Path, lender: Path) -> None:
-    """Lets an environment import what is in another: torch is too big to have twice.
+def borrow(borrower: Path, *lenders: Path) -> None:
+    """Lets an environment import what is in others: torch is too big to have twice.
 
-    The lender comes last on sys.path, so what the borrower's own lock says wins.
+    The lenders come last on sys.path, so what the borrower's own lock says wins.
     """
     packages = Path("lib", f"python3.{sys.version_info.minor}", "site-packages")
-    (borrower / packages / "borrowed.pth").write_text(f"{lender / packages}\n")
+    lines = [f"{lender / packages}\n" for lender in lenders]
+    if lines:
+        (borrower / packages / "borrowed.pth").write_text("".join(lines))
 
 
 def write_lock(name: str, packages: list[dict[str, dict[str, str]]]) -> None:

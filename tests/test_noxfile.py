@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-SESSIONS = ["bench", "browser", "build", "docs", "doctest", "lint", "lock", "tests"]
-NEEDS_COMPILER = ["bench", "build", "docs", "doctest", "tests"]
+NEEDS_COMPILER = ["bench", "build", "coverage", "docs", "doctest", "tests"]
+SESSIONS = sorted([*NEEDS_COMPILER, "browser", "lint", "lock"])
 
 
 @pytest.fixture(scope="session")
@@ -133,7 +133,14 @@ def test_no_browser(tmp_path):
     assert line.startswith("Chromium is not on PATH. Install it (Debian, Ubuntu: ")
 
 
-@pytest.mark.parametrize("session", ["build", "docs"])
+def test_no_gcov(tmp_path):
+    program(tmp_path, "clang++")
+    program(tmp_path, "cmake", "cmake version 3.25.1")
+    line = refusal(nox("-s", "coverage", path=tmp_path))
+    assert line.startswith("g++ and its gcov are not on PATH")
+
+
+@pytest.mark.parametrize("session", ["build", "coverage", "docs"])
 def test_arguments_that_would_be_ignored(session):
     line = refusal(nox("-s", session, "--", "--fast"))
     assert line == f"{session} takes no arguments, not ['--fast']."
@@ -271,7 +278,7 @@ def requirements(path):
     return [line for line in lines if line and not line.startswith("#")]
 
 
-@pytest.mark.parametrize("name", ["browser", "docs", "lint", "tests"])
+@pytest.mark.parametrize("name", ["browser", "coverage", "docs", "lint", "tests"])
 def test_lock_file_pins_everything_asked_for(name):
     locked = requirements(ROOT / "requirements" / f"{name}.txt")
     for line in locked:

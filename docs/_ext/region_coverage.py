@@ -68,6 +68,10 @@ def read_cpp(folder: Path) -> Counts:
             for line in file["lines"]:
                 number = line["line_number"]
                 lines[number] = lines.get(number, 0) + line["count"]
+            # gcov counts nothing for the first line of some lambdas that ran.
+            for function in file.get("functions", []):
+                if function["start_line"] in lines:
+                    lines[function["start_line"]] += function["execution_count"]
     return counts
 
 

@@ -54,6 +54,19 @@ def write_coverage(root: Path, executed: list[int], missing: list[int]) -> str:
     return str(file)
 
 
+def test_a_function_that_was_entered_ran_its_first_line(root: Path) -> None:
+    write_gcov(root, l2=0, l3=1, l7=1, l8=1)
+    report = root / "build" / "0.gcov.json.gz"
+    content = json.loads(gzip.decompress(report.read_bytes()))
+    entered = {"start_line": 2, "execution_count": 5}
+    content["files"][0]["functions"] = [entered]
+    report.write_bytes(gzip.compress(json.dumps(content).encode()))
+    assert check(root, "--cpp", str(root / "build")) == 0
+    content["files"][0]["functions"] = [entered | {"execution_count": 0}]
+    report.write_bytes(gzip.compress(json.dumps(content).encode()))
+    assert check(root, "--cpp", str(root / "build")) == 1
+
+
 def test_accepts_lines_that_ran_in_any_report(root: Path) -> None:
     write_gcov(root, l2=1, l3=1, l7=0, l8=0)
     folder = write_gcov(root, l2=0, l3=0, l7=1, l8=1)

@@ -1,0 +1,112 @@
+"""Runs the tests and the pages on a backend that counts its lines, and judges them.
+
+Explained in CONTRIBUTING.md, "Writing a chapter". `nox -s coverage` runs it in an
+environment of its own, because it installs that backend there: without optimization,
+instrumented by g++, its Python files as links to the sources. Then it hands the
+counts of gcov and of coverage.py to `region_coverage.py`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import region_coverage
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build" / "coverage"
+PACKAGE = ROOT / "openreg" / "torch_openreg"
+ENTRY_POINTS = "[torch.backends]\ntorch_openreg = torch_openreg:_autoload\n"
+METADATA = "Metadata-Version: 2.1\nName: torch_openreg\nVersion: 0\n"
+# Threads count lines, too. NDEBUG, as in the build that is released.
+FLAGS = "--coverage -fprofile-update=atomic -O0 -DNDEBUG"
+# They build the package again, or measure time.
+LEFT_OUT = ["test_install.py", "test_backends_add_little_to_the_time_of_import_torch"]
+
+
+def build_libraries(target: Path) -> None:
+    """Build the instrumented libraries and install them into the package `target`."""
+    env = os.environ | {"TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
+    configure: list[str | Path] = ["cmake", "-G", "Ninja", "-S", ROOT, "-B", BUILD]
+    configure += [f"-DPython_EXECUTABLE={sys.executable}", "-DCMAKE_BUILD_TYPE=None"]
+    configure += ["-DCMAKE_CXX_COMPILER=g++", f"-DCMAKE_CXX_FLAGS={FLAGS}"]
+    # libgcov must not export anything: a test looks at what the libraries export.
+    configure += ["-DCMAKE_SHARED_LINKER_FLAGS=-Wl,--exclude-libs,libgcov.a"]
+    configure += [f"-DCMAKE_INSTALL_PREFIX={target}"]
+    subprocess.run(configure, check=True, env=env)
+    jobs = os.environ.get("MAX_JOBS") or str(os.cpu_count())
+    subprocess.run(["cmake", "--build", BUILD, "--parallel", jobs], check=True, env=env)
+    subprocess.run(["cmake", "--install", BUILD], check=True, env=env)
+
+
+def link_python(package: Path, site: Path) -> None:
+    """Make the Python files of `package` a package that torch finds in `site`."""
+    target = site / "torch_openreg"
+    for source in package.rglob("*.py"):
+        link = target / source.relative_to(package)
+        if not link.exists():  # _build_info.py is of this build
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(source)
+    metadata = site / "torch_openreg-0.dist-info"
+    metadata.mkdir(exist_ok=True)
+    (metadata / "METADATA").write_text(METADATA)
+    (metadata / "entry_points.txt").write_text(ENTRY_POINTS)
+
+
+def run_everything() -> None:
+    """Run tests and pages; the counts of an earlier run do not count."""
+    for old in [*BUILD.rglob("*.gcda"), *BUILD.glob(".coverage*")]:
+        old.unlink()
+    tests = ["-m", "pytest", "openreg/tests", "-n", "auto", "--maxprocesses", "4"]
+    tests += ["-k", " and ".join(f"not {name}" for name in LEFT_OUT)]
+    for command in (tests, ["docs/_ext/run_pages.py"]):
+        python = [sys.executable, "-m", "coverage", "run"]
+        subprocess.run([*python, *command], check=True, cwd=ROOT)
+
+
+def python_report() -> Path:
+    report = BUILD / "coverage.json"
+    report.unlink(missing_ok=True)
+    for command in (["combine", "--quiet"], ["json", "--quiet", "-o", str(report)]):
+        python = [sys.executable, "-m", "coverage", *command]
+        subprocess.run(python, check=True, cwd=ROOT)
+    return report
+
+
+def cpp_reports(build: Path, folder: Path) -> Path:
+    """Let gcov write a report for everything below `build` that counted."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    counts = sorted(build.rglob("*.gcda"))
+    # Files of the same name in two folders get different reports by their hashes.
+    command: list[str | Path] = ["gcov", "--json-format", "--hash-filenames", *counts]
+    subprocess.run(command, check=True, cwd=folder, stdout=subprocess.DEVNULL)
+    return folder
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.parse_args()
+    site = Path(sysconfig.get_path("purelib"))
+    if (site / "torch").exists():
+        parser.error("this would replace your torch_openreg: run nox -s coverage")
+    try:
+        shutil.rmtree(site / "torch_openreg", ignore_errors=True)
+        build_libraries(site / "torch_openreg")
+        link_python(PACKAGE, site)
+        run_everything()
+        python = python_report()
+        cpp = cpp_reports(BUILD, BUILD / "gcov")
+    except subprocess.CalledProcessError as error:
+        print(f"{error.cmd[0]} failed, see above", file=sys.stderr)
+        return 1
+    return region_coverage.main(["--python", str(python), "--cpp", str(cpp)])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

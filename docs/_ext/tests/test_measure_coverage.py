@@ -1,0 +1,70 @@
+"""What the measurement of coverage installs, and that gcov's reports can be read.
+
+Explained in CONTRIBUTING.md, "Writing a chapter".
+"""
+
+from __future__ import annotations
+
+import subprocess
+from importlib import metadata
+from pathlib import Path
+
+import measure_coverage
+import pytest
+import region_coverage
+from measure_coverage import cpp_reports, link_python
+
+SOURCE = """int main(int argc, char**) {
+  if (argc > 9) {
+    return 1;
+  }
+}
+"""
+
+
+def test_reports_of_gcov_tell_which_lines_ran(tmp_path: Path) -> None:
+    for folder in ("a", "b"):  # of the same name: both must get a report
+        source = tmp_path / folder / "x.cpp"
+        source.parent.mkdir()
+        source.write_text(SOURCE)
+        command = ["g++", "--coverage", "-O0", "-o", "x", str(source)]
+        subprocess.run(command, check=True, cwd=source.parent)
+        subprocess.run([source.parent / "x"], check=True)
+    counts = region_coverage.read_cpp(cpp_reports(tmp_path, tmp_path / "gcov"))
+    for folder in ("a", "b"):
+        lines = counts[(tmp_path / folder / "x.cpp").resolve()]
+        assert [number for number, count in lines.items() if count == 0] == [3]
+        assert lines[1] and lines[2]
+
+
+def test_linked_package_is_found_by_its_entry_point(tmp_path: Path) -> None:
+    package, site = tmp_path / "source", tmp_path / "site"
+    (package / "openreg").mkdir(parents=True)
+    for name in ("__init__.py", "openreg/__init__.py", "_build_info.py"):
+        (package / name).write_text("origin = 'source'\n")
+    built = site / "torch_openreg" / "_build_info.py"
+    built.parent.mkdir(parents=True)
+    built.write_text("origin = 'build'\n")
+    link_python(package, site)
+    link_python(package, site)  # as the second run does
+    (distribution,) = metadata.distributions(path=[str(site)])
+    (hook,) = distribution.entry_points
+    assert distribution.name == "torch_openreg"
+    assert (hook.group, hook.value) == ("torch.backends", "torch_openreg:_autoload")
+    module = site / "torch_openreg" / "openreg" / "__init__.py"
+    assert module.resolve() == package.resolve() / "openreg" / "__init__.py"
+    assert built.read_text() == "origin = 'build'\n"
+
+
+def test_refuses_an_environment_that_is_in_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "torch").mkdir()
+    monkeypatch.setattr(
+        measure_coverage.sysconfig, "get_path", lambda name: str(tmp_path)
+    )
+    monkeypatch.setattr("sys.argv", ["measure_coverage.py"])
+    with pytest.raises(SystemExit) as ended:
+        measure_coverage.main()
+    assert ended.value.code == 2
+    assert "would replace your torch_openreg" in capsys.readouterr().err
