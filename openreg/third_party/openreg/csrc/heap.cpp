@@ -13,7 +13,8 @@ size_t roundUp(size_t size) {
 
 }  // namespace
 
-Heap::Heap(size_t capacity) { addFree(0, {capacity, 0}); }
+// Keeps a sixteenth: 512 MiB of the 8 GiB that a device has by default.
+Heap::Heap(size_t capacity) : keep_(capacity / 16) { addFree(0, {capacity, 0}); }
 
 void Heap::addFree(size_t offset, Block block) {
   free_.emplace(offset, block);
@@ -69,7 +70,7 @@ std::optional<Heap::Range> Heap::release(size_t offset) {
       block = {block.size + merged.size, block.touched + merged.touched};
     }
   }
-  bool giveBack = touchedBytes_ + block.touched > kKeep;
+  bool giveBack = touchedBytes_ + block.touched > keep_;
   if (giveBack) block.touched = 0;
   addFree(offset, block);
   if (!giveBack) return {};

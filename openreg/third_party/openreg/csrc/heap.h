@@ -37,13 +37,12 @@ class Heap {
   // Touching a page for the first time costs far more than all the rest of an
   // allocation, so freed pages stay with the process and are used again. `touched` is
   // an upper bound of how many bytes of the block have such pages. When the free blocks
-  // of the device hold more than kKeep of them together, the block that was freed last
+  // of the device hold more than keep_ of them together, the block that was freed last
   // gives its pages back.
   struct Block {
     size_t size;
     size_t touched;
   };
-  static constexpr size_t kKeep = size_t{512} << 20;
 
   void addFree(size_t offset, Block block);
   Block takeFree(std::map<size_t, Block>::iterator block);
@@ -51,6 +50,7 @@ class Heap {
   std::map<size_t, size_t> live_;              // offset -> bytes asked for
   std::map<size_t, Block> free_;               // offset -> block; no two are neighbours
   std::set<std::pair<size_t, size_t>> sizes_;  // (size, offset) of the free blocks
+  const size_t keep_;
   size_t freeBytes_ = 0;
   size_t touchedBytes_ = 0;  // sum over the free blocks
 };

@@ -73,7 +73,9 @@ orError_t reserveMemory() {
     close(file);
     return error;
   }
-  // Pages are taken when they are touched, not now (MAP_NORESERVE).
+  // Pages are taken when they are touched, not now (MAP_NORESERVE). No MADV_HUGEPAGE:
+  // as a rule systems have huge pages turned off for shared memory, and it would do
+  // nothing.
   void* host = mmap(nullptr, size, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file, 0);
   void* device = MAP_FAILED;
   if (host != MAP_FAILED) {

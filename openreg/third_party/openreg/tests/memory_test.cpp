@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <random>
 #include <thread>
 
@@ -147,6 +148,35 @@ TEST_F(MemoryTest, RandomAllocationsNeverOverlap) {
     ASSERT_OK(orFree(block.ptr));
   }
   DeviceMemory all(capacity());
+}
+
+// Memory of the device that the process holds, in bytes.
+size_t residentBytes() {
+  std::ifstream status("/proc/self/status");
+  std::string word;
+  while (status >> word) {
+    if (word == "RssShmem:") break;
+  }
+  size_t kibibytes = 0;
+  status >> kibibytes;
+  return kibibytes << 10;
+}
+
+TEST_F(MemoryTest, FreedPagesAreKeptUpToASixteenth) {
+  auto touch = [](size_t size) {
+    DeviceMemory memory(size);
+    EXPECT_OK(orMemset(memory.get(), 1, size));
+    return residentBytes();
+  };
+  { DeviceMemory all(capacity()); }  // its release gives back what earlier tests left
+  size_t before = residentBytes();
+  size_t few = capacity() / 32;
+  EXPECT_GE(touch(few), before + few);
+  EXPECT_GE(residentBytes(), before + few);
+  size_t many = capacity() / 8;
+  EXPECT_GE(touch(many), before + many);
+  EXPECT_LE(residentBytes(), before + few);
+  touch(many);  // the holes can be used again
 }
 
 TEST_F(MemoryTest, OnlyTheStartOfALiveAllocationCanBeFreed) {
