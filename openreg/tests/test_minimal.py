@@ -292,6 +292,92 @@ def test_memory_in_use_by_another_stream_is_not_used_again():
         assert torch.empty(1000, device="openreg").data_ptr() != address
 
 
+KERNEL_FROM_PYTHON = """
+    import ctypes, os, pathlib, threading, torch, torch_openreg
+    package = pathlib.Path(torch_openreg.__file__).parent
+    driver = ctypes.CDLL(package / "lib/libopenreg.so")
+    gate = threading.Event()
+    @ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+    def wait_for_gate(args):
+        gate.wait()
+        return 0
+    @ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+    def fail(args):
+        return 719  # orErrorLaunchFailure
+    def launch(kernel, stream):
+        handle = ctypes.c_void_p(stream.native_handle)
+        assert driver.orLaunchKernel(b"test", kernel, None, None, handle) == 0
+"""
+
+
+def test_memory_of_a_recorded_stream_waits_for_it(run_python):
+    program = (
+        KERNEL_FROM_PYTHON
+        + """
+    side = torch.Stream("openreg")
+    x = torch.zeros(1000, device="openreg")
+    address = x.data_ptr()
+    launch(wait_for_gate, side)  # holds the side stream back
+    x.record_stream(side)
+    del x
+    y = torch.zeros(1000, device="openreg")
+    print(y.data_ptr() != address)
+    gate.set()
+    side.synchronize()
+    print(torch.zeros(1000, device="openreg").data_ptr() == address)
+    """
+    )
+    process = run_python(program)
+    assert process.stdout == "True\nTrue\n", process.stderr
+
+
+def test_a_recorded_tensor_can_die_after_a_fault_and_after_a_fork(run_python):
+    program = (
+        KERNEL_FROM_PYTHON
+        + """
+    x, y = (torch.zeros(1000, device="openreg") for _ in range(2))
+    side = torch.Stream("openreg")
+    x.record_stream(side)
+    y.record_stream(side)
+    torch.openreg.synchronize()
+    child = os.fork()
+    if child == 0:
+        del x
+        print("child", flush=True)
+        os._exit(0)
+    print(os.waitpid(child, 0)[1], flush=True)
+    launch(fail, side)
+    try:
+        torch.openreg.synchronize()
+    except torch.AcceleratorError:
+        del y
+    print("alive")
+    """
+    )
+    process = run_python(program)
+    assert process.stdout == "child\n0\nalive\n", process.stderr
+
+
+def test_a_storage_can_be_resized_on_another_stream(run_python):
+    program = (
+        KERNEL_FROM_PYTHON
+        + """
+    x = torch.arange(256.0).to("openreg")
+    side = torch.Stream("openreg")
+    launch(wait_for_gate, side)  # the copy of the resize has to wait
+    with side:
+        x.untyped_storage().resize_(4096)
+    y = torch.full((256,), -1.0, device="openreg")  # must not get the old memory
+    torch.accelerator.current_stream().synchronize()
+    gate.set()
+    side.synchronize()
+    print(x[:4].tolist())
+    """
+    )
+    process = run_python(program)
+    assert process.stdout == "[0.0, 1.0, 2.0, 3.0]\n", process.stderr
+
+
 def test_statistics_follow_tensors():
     gc.collect()
     before = torch.accelerator.memory_allocated()

@@ -40,6 +40,25 @@ void for_each(c10::CachingDeviceAllocator::DeviceStats& stats, Change change) {
   }
 }
 
+// An event behind the present work of `stream`. Null if the stream will never run
+// again, because its device has a fault or because this is a forked child: then nobody
+// can use the memory either. Memory is freed in destructors, so this must not throw.
+orEvent_t mark_end_of(const c10::Stream& stream) noexcept {
+  int previous = 0;
+  orEvent_t event = nullptr;
+  if (orGetDevice(&previous) != orSuccess ||
+      orSetDevice(stream.device_index()) != orSuccess) {
+    return nullptr;
+  }
+  if (orEventCreateWithFlags(&event, orEventDisableTiming) == orSuccess &&
+      orEventRecord(event, handle(stream)) != orSuccess) {
+    orEventDestroy(event);
+    event = nullptr;
+  }
+  orSetDevice(previous);
+  return event;
+}
+
 }  // namespace
 
 OpenRegDeviceAllocator& OpenRegDeviceAllocator::get() {
@@ -142,11 +161,9 @@ void OpenRegDeviceAllocator::release(void* ptr) {
     return;
   }
   for (const c10::Stream& stream : block->used_on) {  // (2)
-    const DeviceScope scope(stream.device_index());
-    orEvent_t event = nullptr;
-    OPENREG_CHECK(orEventCreateWithFlags(&event, orEventDisableTiming));
-    OPENREG_CHECK(orEventRecord(event, handle(stream)));
-    block->pending.push_back(event);
+    if (orEvent_t event = mark_end_of(stream)) {
+      block->pending.push_back(event);
+    }
   }
   block->used_on.clear();
   cache.waiting.push_back(block);

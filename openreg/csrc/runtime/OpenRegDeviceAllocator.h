@@ -27,8 +27,10 @@ struct Block {
 // it was allocated needs no wait: whoever gets it next enqueues its work behind that
 // kernel.
 //
-// Follows c10/core/CachingDeviceAllocator.h. Thread safe: one lock, never held while
-// Python code runs; no member needs the GIL.
+// Follows c10/core/CachingDeviceAllocator.h. Thread safe: one lock. emptyCache() and a
+// request that finds the device full hold it while they wait for the device, so a
+// kernel must not allocate device memory, and must not need the GIL. No member needs
+// the GIL.
 class OpenRegDeviceAllocator final : public c10::DeviceAllocator {
  public:
   static OpenRegDeviceAllocator& get();

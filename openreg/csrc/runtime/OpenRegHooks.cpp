@@ -1,7 +1,7 @@
 // The hooks: what torch asks besides operators; see docs/operators/minimal.md.
 #include "csrc/runtime/OpenRegHooks.h"
 
-#include <c10/core/Allocator.h>
+#include <c10/core/CachingDeviceAllocator.h>
 
 #include "csrc/runtime/OpenRegGenerator.h"
 #include "csrc/runtime/OpenRegStream.h"
@@ -61,9 +61,12 @@ void OpenRegHooks::resizePrivateUse1Bytes(const c10::Storage& storage,
   c10::DataPtr data = impl->allocator()->allocate(new_bytes);
   const size_t kept = std::min(new_bytes, impl->nbytes());
   if (kept > 0) {
-    const orStream_t stream = handle(current_stream(impl->device().index()));
-    OPENREG_CHECK(
-        orMemcpyAsync(data.get(), impl->data(), kept, orMemcpyDeviceToDevice, stream));
+    const c10::Stream stream = current_stream(impl->device().index());
+    OPENREG_CHECK(orMemcpyAsync(data.get(), impl->data(), kept, orMemcpyDeviceToDevice,
+                                handle(stream)));
+    // The old memory goes back to the stream on which it was allocated: not before
+    // this copy has read it.
+    c10::getDeviceAllocator(at::kPrivateUse1)->recordStream(impl->data_ptr(), stream);
   }
   impl->set_data_ptr_noswap(std::move(data));
   impl->set_nbytes(new_bytes);

@@ -14,7 +14,7 @@ namespace openreg {
 // the same stream only.
 class OPENREG_EXPORT KernelTensor {
  public:
-  // `tensor` is on the openreg device, or is a CPU tensor of one element, which is then
+  // `tensor` is on the openreg device, or is a CPU tensor of no dimension, which is then
   // captured by value: the caller may change it as soon as the launch has returned.
   explicit KernelTensor(const at::Tensor& tensor);
 
