@@ -38,6 +38,14 @@ BACKEND_SOURCES = [
     "setup.py",
 ]
 SITE_SOURCES = [*BACKEND_SOURCES, "docs", "requirements/docs.txt"]
+# What the examples of a page depend on, besides the page itself.
+EXAMPLE_SOURCES = [
+    *BACKEND_SOURCES,
+    "docs/_ext",
+    "openreg/tests/autoload",
+    "requirements/docs.txt",
+    "requirements/tests.txt",
+]
 TYPED_SOURCES = {  # by the environment that has what they import
     "tests": ["noxfile.py", "openreg/torch_openreg", "tests/lint_repository.py"],
     "docs": ["docs/_ext"],
@@ -205,9 +213,36 @@ def run_pages(session: nox.Session, *pages: str) -> Path:
     return tools
 
 
+def run_changed_pages(session: nox.Session) -> Path:
+    """Runs the pages whose text or sources changed since their examples all passed."""
+    sources = fingerprint(EXAMPLE_SOURCES)
+    stale = {}
+    for page in sorted(str(path.relative_to(ROOT)) for path in find_pages()):
+        stamp = BUILD / "pages" / f"{page.replace('/', '-')}.key"
+        key = fingerprint([page], sources)
+        if not is_current(stamp, key):
+            stale[page] = (stamp, key)
+    if not stale:
+        session.log("examples: unchanged since they passed; nox -s doctest runs them")
+        return environment(session, "docs")
+    tools = run_pages(session, *stale)
+    for stamp, key in stale.values():
+        stamp.parent.mkdir(parents=True, exist_ok=True)
+        stamp.write_text(key)
+    return tools
+
+
+def find_pages() -> list[Path]:
+    """The pages of the guide: folders that start with `_` hold none."""
+    docs = ROOT / "docs"
+    pages = docs.rglob("*.md")
+    return [page for page in pages if "/_" not in f"/{page.relative_to(docs)}"]
+
+
 def build_site(session: nox.Session) -> None:
+    check_machine(session)
     key = fingerprint(SITE_SOURCES)
-    tools = run_pages(session)
+    tools = run_changed_pages(session)
     shutil.rmtree(SITE, ignore_errors=True)  # no page of an earlier build survives
     # -E reads every page anew: without it, -W passes the second time despite a fault.
     options = ["-W", "-n", "-E", "--keep-going", "-b", "html", "-d", "build/doctrees"]
@@ -355,7 +390,7 @@ def refuse_arguments(session: nox.Session) -> None:
 
 
 def fingerprint(sources: list[str] | list[Path], *more: str) -> str:
-    """A hash of files and folders, the Python and the compiler; tests/ are left out."""
+    """A hash of files and folders without their tests/, the Python and the compiler."""
     digest = hashlib.sha256()
     settings = [sys.version, os.environ.get("CXX", ""), os.environ.get("CXXFLAGS", "")]
     for text in [*settings, *more]:
@@ -363,7 +398,8 @@ def fingerprint(sources: list[str] | list[Path], *more: str) -> str:
     for source in (ROOT / source for source in sources):
         for path in sorted(source.rglob("*")) if source.is_dir() else [source]:
             generated = path.suffix in (".pyc", ".so") or path.name == "_build_info.py"
-            if path.is_file() and not generated and "tests" not in path.parts:
+            inside = path.relative_to(source).parts
+            if path.is_file() and not generated and "tests" not in inside:
                 digest.update(f"{path.relative_to(ROOT)}\0".encode())
                 digest.update(path.read_bytes())
     return digest.hexdigest()

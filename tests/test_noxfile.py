@@ -223,8 +223,52 @@ def test_fingerprint_follows_the_sources_only(noxfile, monkeypatch, tmp_path):
     assert len({first, changed, renamed, noxfile.fingerprint(["src"])}) == 4
 
 
+def test_fingerprint_reads_a_repository_below_a_folder_of_tests(
+    noxfile, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(noxfile, "ROOT", tmp_path / "tests")
+    write(tmp_path / "tests" / "src" / "a.cpp", "int a;")
+    first = noxfile.fingerprint(["src"])
+    write(tmp_path / "tests" / "src" / "a.cpp", "int b;")
+    assert noxfile.fingerprint(["src"]) != first
+
+
 def test_fingerprinted_paths_exist(noxfile):
-    assert [name for name in noxfile.SITE_SOURCES if not (ROOT / name).exists()] == []
+    names = [*noxfile.SITE_SOURCES, *noxfile.EXAMPLE_SOURCES]
+    assert [name for name in names if not (ROOT / name).exists()] == []
+
+
+def test_a_page_runs_again_only_when_something_changed(noxfile, monkeypatch, tmp_path):
+    monkeypatch.setattr(noxfile, "ROOT", tmp_path)
+    monkeypatch.setattr(noxfile, "BUILD", tmp_path / "build")
+    monkeypatch.setattr(noxfile, "EXAMPLE_SOURCES", ["src"])
+    monkeypatch.setattr(noxfile, "environment", lambda session, name: tmp_path)
+    for name in ("docs/a.md", "docs/b/c.md", "docs/_ext/not-a-page.md", "src/x.cpp"):
+        write(tmp_path / name, "one")
+    ran: list[str] = []
+
+    def run_pages(session: object, *pages: str) -> Path:
+        ran.extend(pages)
+        if "fails" in (tmp_path / "docs/a.md").read_text():
+            raise RuntimeError
+        return tmp_path
+
+    def changed() -> list[str]:
+        ran.clear()
+        noxfile.run_changed_pages(RecordingSession())
+        return list(ran)
+
+    monkeypatch.setattr(noxfile, "run_pages", run_pages)
+    assert changed() == ["docs/a.md", "docs/b/c.md"]
+    assert changed() == []
+    write(tmp_path / "docs/b/c.md", "two")
+    assert changed() == ["docs/b/c.md"]
+    write(tmp_path / "src/x.cpp", "two")
+    assert changed() == ["docs/a.md", "docs/b/c.md"]
+    write(tmp_path / "docs/a.md", "fails")
+    for _ in range(2):  # a page that failed is not forgotten
+        with pytest.raises(RuntimeError):
+            changed()
 
 
 def test_environment_is_made_once_and_again_when_its_lock_changes(
