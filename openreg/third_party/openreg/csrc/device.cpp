@@ -1,4 +1,4 @@
-// A device: its memory, streams and sticky fault. See docs/runtime/device.md.
+// A device: its memory, streams and sticky fault. See docs/start/architecture.md.
 #include "device.h"
 
 #include <algorithm>

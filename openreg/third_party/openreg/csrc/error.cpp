@@ -1,4 +1,4 @@
-// Errors: names, sentences and details. See docs/runtime/errors.md.
+// Errors: names, sentences and details. See docs/start/architecture.md.
 #include "error.h"
 
 #include <cstdarg>

@@ -1,4 +1,4 @@
-// Kernels: the words of a fault. See docs/runtime/errors.md.
+// Kernels: the words of a fault. See docs/start/architecture.md.
 #pragma once
 
 namespace openreg {

@@ -1,4 +1,4 @@
-// A task: how each kind is run. See docs/runtime/stream.md.
+// A task: how each kind is run. See docs/start/architecture.md.
 #include "task.h"
 
 #include <chrono>

@@ -1,5 +1,5 @@
 // Every function of openreg.h: bad arguments, calls inside tasks, calls in a forked
-// child. See docs/runtime/errors.md.
+// child. See docs/start/architecture.md.
 #include <sys/wait.h>
 #include <unistd.h>
 
