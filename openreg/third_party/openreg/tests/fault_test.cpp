@@ -159,6 +159,21 @@ TEST_F(FaultTest, FirstOneStays) {
   EXPECT_EQ(orDeviceSynchronize(), orErrorLaunchFailure);
 }
 
+TEST_F(FaultTest, FirstOneStaysAlsoWhenTwoKernelsFailAtTheSameTime) {
+  Stream first;
+  Stream second;
+  Gate gate;
+  ASSERT_OK(launchBody(second, [pass = gate.passage()] {
+    pass();
+    return orErrorIllegalAddress;
+  }));
+  gate.awaitArrival();  // the second kernel runs before the first one fails
+  ASSERT_OK(launchBody(first, [] { return orErrorLaunchFailure; }));
+  EXPECT_EQ(orStreamSynchronize(first), orErrorLaunchFailure);
+  gate.open();
+  EXPECT_EQ(orStreamSynchronize(second), orErrorLaunchFailure);
+}
+
 TEST_F(FaultTest, ResetMakesTheDeviceUsableAgain) {
   DeviceMemory memory(64);
   Stream stream;

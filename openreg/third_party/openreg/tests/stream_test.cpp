@@ -211,6 +211,20 @@ TEST_F(StreamTest, ThousandsOfIdleStreamsHaveNoThreads) {
   EXPECT_LE(threads(), before + 200);
 }
 
+TEST_F(StreamTest, WorkersOfDestroyedStreamsEnd) {
+  // Earlier tests may have left workers that are about to end: only more of them count.
+  int before = threads();
+  for (int i = 0; i < 50; ++i) {
+    Stream stream;
+    ASSERT_OK(launch(stream, [] {}));
+    ASSERT_OK(orStreamSynchronize(stream));
+  }
+  for (int i = 0; i < 5000 && threads() > before; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_LE(threads(), before + 1);  // the default stream may have come to life
+}
+
 TEST_F(StreamTest, PriorityIsClampedAndKept) {
   int least = -1;
   int greatest = 1;
