@@ -63,6 +63,20 @@ def test_results_go_to_the_device_of_the_arguments(call):
     assert call().device == torch.device("openreg:1")
 
 
+def test_a_factory_that_falls_back_makes_its_tensor_on_the_device():
+    made = torch.tril_indices(3, 3, device="openreg")
+    assert made.device == torch.device("openreg:0")
+    assert_close(made.cpu(), torch.tril_indices(3, 3))
+
+
+def test_without_any_openreg_argument_the_result_stays_on_the_cpu():
+    keys = torch._C.DispatchKeySet(torch._C.DispatchKey.PrivateUse1)
+    result = torch.ops.aten.tril_indices.default.redispatch(keys, 2, 2)
+    assert_close(result, torch.tril_indices(2, 2))
+    result = torch.ops.aten.nonzero.default.redispatch(keys, torch.ones(2))
+    assert_close(result, torch.ones(2).nonzero())
+
+
 def test_in_place_and_out_write_to_the_given_tensor():
     x = X.to("openreg")
     assert x.mul_(2) is x

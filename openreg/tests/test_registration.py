@@ -60,6 +60,13 @@ def test_add_in_place_and_out():
     torch.add(a.to("openreg"), b.to("openreg"), out=out)
     assert_close(out.cpu(), a + b)
 
+    wide = torch.randn(2, 3)
+    out = torch.empty(0, device="openreg")
+    torch.add(wide.to("openreg").t(), wide.to("openreg").t(), out=out)
+    assert_close(out.cpu(), (wide + wide).t())
+    expected = torch.add(wide.t(), wide.t(), out=torch.empty(0))
+    assert out.stride() == expected.stride()
+
     strided = torch.zeros(3, 2, device="openreg")
     torch.add(a.to("openreg"), b.to("openreg"), out=strided[:, 1])
     assert_close(strided.cpu(), torch.stack([torch.zeros(3), a + b], 1))

@@ -102,7 +102,7 @@ std::optional<c10::Device> device_of(const c10::FunctionSchema& schema,
     }
   }
   for_each_tensor(arguments, [&](const at::Tensor& tensor) {
-    if (!tensor.defined() || tensor.device() == device ||
+    if (!device.has_value() || !tensor.defined() || tensor.device() == device ||
         (tensor.is_cpu() && (tensor.dim() == 0 || takes_host_indices(schema.name())))) {
       return;
     }

@@ -14,8 +14,9 @@ namespace openreg {
 // the same stream only.
 class OPENREG_EXPORT KernelTensor {
  public:
-  // `tensor` is on the openreg device, or is a CPU tensor of no dimension, which is then
-  // captured by value: the caller may change it as soon as the launch has returned.
+  // `tensor` is on the openreg device, or is a CPU tensor of no dimension, which is
+  // then captured by value: the caller may change it as soon as the launch has
+  // returned.
   explicit KernelTensor(const at::Tensor& tensor);
 
   // Inside a kernel: a CPU tensor over the device's side of the memory. This is where
