@@ -14,10 +14,11 @@ PACKAGE = ROOT / "openreg" / "torch_openreg"
 
 
 class CMakeBuild(build_ext):
-    """Runs CMake once and puts the four shared objects into the package."""
+    """Runs CMake once, which puts four shared objects into the package."""
 
-    def build_extension(self, ext: Extension) -> None:
-        package = Path(self.get_ext_fullpath(ext.name)).resolve().parent
+    def run(self) -> None:
+        in_place = self.inplace or self.editable_mode
+        package = PACKAGE if in_place else Path(self.build_lib).resolve() / PACKAGE.name
         build = ROOT / "build" / f"cmake-{sys.implementation.cache_tag}"
         for tool in ("cmake", "ninja"):
             if shutil.which(tool) is None:
@@ -36,10 +37,6 @@ class CMakeBuild(build_ext):
         except subprocess.CalledProcessError as error:
             message = f"torch_openreg: {error.cmd[0]} failed, see above"
             raise SystemExit(message) from None
-
-    def get_outputs(self) -> list[str]:
-        package = Path(self.get_ext_fullpath("torch_openreg._C")).resolve().parent
-        return super().get_outputs() + [str(path) for path in package.glob("lib/*.so")]
 
 
 # LITERALINCLUDE START: SETUP

@@ -5,7 +5,7 @@
 # pybind11 that does not share its internals with torch.
 find_package(Python REQUIRED COMPONENTS Interpreter Development.Module)
 
-set(_query "import os, torch; d = os.path.dirname(torch.__file__)")
+set(_query "import os, torch; d = os.path.realpath(os.path.dirname(torch.__file__))")
 string(APPEND _query "; print(torch.__version__, d, int(torch._C._GLIBCXX_USE_CXX11_ABI), sep=';')")
 execute_process(
   COMMAND ${CMAKE_COMMAND} -E env TORCH_DEVICE_BACKEND_AUTOLOAD=0

@@ -64,8 +64,10 @@ def test_pip_install_editable(empty_environment, tmp_path):
         install(empty_environment, "-e", ".")
         where, values = run(empty_environment, tmp_path)
     finally:
-        for path in set(PACKAGE.rglob("*")) - before:
+        for path in sorted(set(PACKAGE.rglob("*")) - before, reverse=True):
             if path.is_file():
                 path.unlink()
+            elif not any(path.iterdir()):
+                path.rmdir()
     assert Path(where) == PACKAGE / "__init__.py"
     assert values == "[2.0, 2.0]"
