@@ -231,11 +231,10 @@ TEST_F(ArgumentsTest, EveryFunctionIsRefusedInsideTasks) {
   ASSERT_OK(launch(nullptr, callAll));
   ASSERT_OK(orStreamSynchronize(nullptr));
   where = "host callback";
-  ASSERT_OK(orLaunchHostFunc(
-      nullptr, [](void*) { callAllIn(); }, nullptr));
+  ASSERT_OK(orLaunchHostFunc(nullptr, [](void*) { callAllIn(); }, nullptr));
   ASSERT_OK(orStreamSynchronize(nullptr));
-  ASSERT_OK(orLaunchKernel(
-      "empty", nothing, nullptr, [](void*) { callAllIn(); }, nullptr));
+  ASSERT_OK(
+      orLaunchKernel("empty", nothing, nullptr, [](void*) { callAllIn(); }, nullptr));
   ASSERT_OK(orStreamSynchronize(nullptr));
   EXPECT_EQ(results.size(), 3 * (badCalls().size() + otherCalls().size()));
   for (auto& [function, place, error, detail] : results) {

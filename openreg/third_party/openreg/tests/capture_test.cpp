@@ -52,8 +52,7 @@ TEST_F(CaptureTest, RecordsInsteadOfRunning) {
     ASSERT_OK(launch(stream, [&] { ran = true; }));
     ASSERT_OK(orMemsetAsync(memory.get(), 1, 64, stream));
     ASSERT_OK(orMemcpyAsync(pinned.get(), memory.get(), 64, orMemcpyDefault, stream));
-    ASSERT_OK(orLaunchHostFunc(
-        stream, [](void*) {}, nullptr));
+    ASSERT_OK(orLaunchHostFunc(stream, [](void*) {}, nullptr));
     EXPECT_EQ(end(stream), 4u);
     EXPECT_FALSE(capturing(stream));
     EXPECT_OK(orStreamSynchronize(stream));

@@ -43,8 +43,7 @@ TEST_F(FaultTest, ReasonIsOptionalAndNotInheritedFromAnotherKernel) {
     orKernelFault("changed my mind");
     return orSuccess;
   }));
-  ASSERT_OK(launchBody(
-      nullptr, [] { return orErrorLaunchFailure; }, "silent"));
+  ASSERT_OK(launchBody(nullptr, [] { return orErrorLaunchFailure; }, "silent"));
   EXPECT_FAILS(orStreamSynchronize(nullptr), orErrorLaunchFailure, "'silent'");
   EXPECT_EQ(std::string(orGetErrorDetail()).find("changed"), std::string::npos);
 }
@@ -74,10 +73,7 @@ TEST_F(FaultTest, IsReportedByEveryCallThatUsesTheDevice) {
       {"orMemsetAsync", [&] { return orMemsetAsync(memory.get(), 0, 1, other); }},
       {"orLaunchKernel", [&] { return launch(other, [] {}); }},
       {"orLaunchHostFunc",
-       [&] {
-         return orLaunchHostFunc(
-             other, [](void*) {}, nullptr);
-       }},
+       [&] { return orLaunchHostFunc(other, [](void*) {}, nullptr); }},
       {"orEventRecord", [&] { return orEventRecord(event, other); }},
       {"orStreamWaitEvent", [&] { return orStreamWaitEvent(other, event); }},
       {"orStreamBeginCapture",

@@ -168,7 +168,9 @@ TEST_F(MemoryTest, FreedPagesAreKeptUpToASixteenth) {
     EXPECT_OK(orMemset(memory.get(), 1, size));
     return residentBytes();
   };
-  { DeviceMemory all(capacity()); }  // its release gives back what earlier tests left
+  {
+    DeviceMemory all(capacity());
+  }  // its release gives back what earlier tests left
   size_t before = residentBytes();
   size_t few = capacity() / 32;
   EXPECT_GE(touch(few), before + few);
