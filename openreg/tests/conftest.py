@@ -29,7 +29,13 @@ def run_python():
             capture_output=True,
             text=True,
             timeout=120,
-            env={**os.environ, "PYTHONFAULTHANDLER": "1", **env},
+            # Some programs hold a kernel back until a later line of theirs.
+            env={
+                **os.environ,
+                "PYTHONFAULTHANDLER": "1",
+                "OPENREG_LAUNCH_BLOCKING": "0",
+                **env,
+            },
         )
 
     return run

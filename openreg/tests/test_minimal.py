@@ -163,6 +163,44 @@ def test_copy_between_devices_waits_for_both(run_python):
     assert_close(x.cpu(), torch.full((1000,), 200.0))
 
 
+def test_copies_that_would_overlap_are_refused_as_on_the_cpu():
+    for device in ("cpu", "openreg"):
+        x = torch.arange(2500.0).view(50, 50).to(device)
+        with pytest.raises(RuntimeError, match="refer to a single memory location"):
+            x.copy_(x.t())
+        with pytest.raises(RuntimeError, match="refers to a single memory location"):
+            torch.ones(1, device=device).expand(4).copy_(torch.arange(4.0))
+        with pytest.raises(NotImplementedError, match="not implemented for 'Bits8'"):
+            torch.ones(2, device=device).to(torch.bits8)
+    assert torch.ones(1, device="openreg").item() == 1.0
+
+
+def test_streams_of_a_device_that_does_not_exist_are_refused():
+    with pytest.raises(ValueError, match="there is no device 5, this process sees 2"):
+        torch.accelerator.current_stream(5)
+
+
+def test_a_child_forked_while_a_thread_allocates_can_free_tensors(run_python):
+    program = """
+        import os, threading, torch
+        def churn():
+            while True:
+                torch.empty(100, device="openreg")
+        threading.Thread(target=churn, daemon=True).start()
+        for _ in range(30):
+            x = torch.empty(100, device="openreg")
+            child = os.fork()
+            if child == 0:
+                del x
+                os._exit(0)
+            assert os.waitpid(child, 0)[1] == 0
+        print("done", flush=True)
+        os._exit(0)
+    """
+    process = run_python(program)
+    assert process.stdout == "done\n", process.stderr
+
+
 def test_item_and_conversions():
     assert torch.tensor(3, device="openreg").item() == 3
     assert torch.tensor(2.5, device="openreg").item() == 2.5
@@ -171,6 +209,8 @@ def test_item_and_conversions():
     assert torch.arange(4, device="openreg").tolist() == [0, 1, 2, 3]
     with pytest.raises(RuntimeError, match="a Tensor with 2 elements cannot"):
         torch.zeros(2, device="openreg").item()
+    with pytest.raises(RuntimeError, match="of 2 elements cannot become a number"):
+        torch.ops.aten._local_scalar_dense(torch.zeros(2, device="openreg"))
 
 
 def test_empty_tensors_can_be_copied():

@@ -84,6 +84,8 @@ def test_bad_arguments_are_refused_before_anything_runs():
         x + torch.ones(3)
     with pytest.raises(RuntimeError, match=r"same device.*openreg:0 and openreg:1"):
         x + torch.ones(3, device="openreg:1")
+    with pytest.raises(RuntimeError, match=r"same device|too many CPU scalars"):
+        torch.add(torch.ones(3), torch.ones(3), out=x)
     with pytest.raises(RuntimeError, match="can't be cast"):
         torch.ones(3, dtype=torch.int32, device="openreg").add_(x)
     with pytest.raises(RuntimeError, match="doesn't match the broadcast shape"):
@@ -126,6 +128,34 @@ def test_numbers_that_do_not_fit_are_refused_on_the_host(call, message):
         assert not isinstance(error.value, torch.AcceleratorError)
     torch.openreg.synchronize()
     assert (x + 1).tolist() == [2.0, 2.0]  # the device goes on
+
+
+@pytest.mark.parametrize("dtype", [torch.uint16, torch.uint64, torch.float8_e4m3fn])
+def test_dtypes_without_addition_are_refused_on_the_host(dtype):
+    for device in ("cpu", "openreg"):
+        with pytest.raises(NotImplementedError, match='"add_stub" not implemented for'):
+            torch.zeros(4, dtype=dtype, device=device) + 1
+    assert torch.ones(1, device="openreg").item() == 1.0
+
+
+def test_a_storage_that_is_too_small_is_refused():
+    x = torch.ones(4000, device="openreg")
+    x.untyped_storage().resize_(16)
+    for call in (lambda: x.fill_(7), lambda: x + 1, lambda: x.add_(1), x.cpu):
+        with pytest.raises(
+            RuntimeError, match="needs 16000 bytes, but its storage has"
+        ):
+            call()
+    assert torch.ones(1, device="openreg").item() == 1.0
+
+
+def test_memory_shared_until_it_is_written_stays_on_its_device():
+    x = torch.arange(8.0, device="openreg:1")
+    y = x._lazy_clone()
+    y.add_(1)
+    assert y.untyped_storage().device == torch.device("openreg:1")
+    assert_close(x.cpu(), torch.arange(8.0))
+    assert_close(y.cpu(), torch.arange(8.0) + 1)
 
 
 def test_a_kernel_that_fails_stops_the_device_and_says_why(run_python):

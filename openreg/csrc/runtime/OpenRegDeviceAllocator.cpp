@@ -40,6 +40,12 @@ void for_each(c10::CachingDeviceAllocator::DeviceStats& stats, Change change) {
   }
 }
 
+// The driver refuses everything in a child that was forked after it had started.
+bool in_forked_child() noexcept {
+  int device = 0;
+  return orGetDevice(&device) == orErrorInitializationError;
+}
+
 // An event behind the present work of `stream`. Null if the stream will never run
 // again, because its device has a fault or because this is a forked child: then nobody
 // can use the memory either. Memory is freed in destructors, so this must not throw.
@@ -147,6 +153,9 @@ Block* OpenRegDeviceAllocator::create(DeviceCache& cache, const c10::Stream& str
 
 // LITERALINCLUDE START: RELEASE
 void OpenRegDeviceAllocator::release(void* ptr) {
+  if (in_forked_child()) {
+    return;  // the memory is the parent's, and a thread of it may have held the lock
+  }
   const std::lock_guard lock(mutex_);
   Block* block = blocks_.at(ptr);
   DeviceCache& cache = cache_of(block->stream.device_index());
@@ -207,6 +216,9 @@ void OpenRegDeviceAllocator::empty(DeviceCache& cache) {
 }
 
 void OpenRegDeviceAllocator::emptyCache(c10::MempoolId_t) {
+  if (in_forked_child()) {
+    return;
+  }
   const std::lock_guard lock(mutex_);
   for (DeviceCache& cache : caches_) {
     empty(cache);

@@ -68,7 +68,13 @@ void OpenRegGuardImpl::synchronizeDevice(c10::DeviceIndex device) const {
 }
 
 c10::Stream OpenRegGuardImpl::getStream(c10::Device device) const {
-  return current_stream(device.has_index() ? device.index() : current_device());
+  if (!device.has_index()) {
+    return current_stream(current_device());
+  }
+  TORCH_CHECK_VALUE(device.index() < deviceCount(), "openreg: there is no device ",
+                    static_cast<int>(device.index()), ", this process sees ",
+                    static_cast<int>(deviceCount()));
+  return current_stream(device.index());
 }
 
 c10::Stream OpenRegGuardImpl::getDefaultStream(c10::Device device) const {

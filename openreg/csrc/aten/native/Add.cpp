@@ -1,14 +1,15 @@
 // add: a structured operator; see docs/operators/registration.md.
 #include "csrc/aten/native/Add.h"
 
+#include <ATen/Dispatch.h>
 #include <ATen/native/Resize.h>
 #include <ATen/ops/add_cpu_dispatch.h>
 #include <ATen/ops/add_meta.h>
 
-#include "csrc/aten/native/CheckScalar.h"
 #include "csrc/aten/native/Factory.h"
 #include "csrc/aten/native/KernelTensor.h"
 #include "csrc/aten/native/Launch.h"
+#include "csrc/runtime/OpenRegFunctions.h"
 
 namespace openreg {
 namespace {
@@ -38,12 +39,29 @@ struct Add final : at::meta::structured_add_Tensor {
 };
 // LITERALINCLUDE END: ADD_META
 
+// Throws what the CPU throws, before a kernel does: for a dtype without addition, and
+// for a number that does not fit into the dtype.
+void check_alpha(const at::Scalar& alpha, at::ScalarType dtype) {
+  AT_DISPATCH_ALL_TYPES_AND_COMPLEX_AND4(at::kComplexHalf, at::kBool, at::kHalf,
+                                         at::kBFloat16, dtype, "add_stub",
+                                         [&] { alpha.to<scalar_t>(); });
+}
+
+// The index of the first tensor on an openreg device: one of them is.
+DeviceIndex device_of(const at::Tensor& out, const at::Tensor& self,
+                      const at::Tensor& other) {
+  const bool in_out = out.defined() && out.is_privateuseone();
+  const at::Tensor& first = in_out ? out : self.is_privateuseone() ? self : other;
+  return first.device().index();
+}
+
 // LITERALINCLUDE START: ADD_RUN
 at::Tensor run(Add op, const at::Tensor& self, const at::Tensor& other,
                const at::Scalar& alpha) {
-  op.meta(self, other, alpha);             // (1)
-  check_scalar(alpha, op.common_dtype());  // (2)
-  if (op.out.numel() > 0) {                // (3)
+  const DeviceScope scope(device_of(op.out, self, other));  // allocates there
+  op.meta(self, other, alpha);                              // (1)
+  check_alpha(alpha, op.common_dtype());                    // (2)
+  if (op.out.numel() > 0) {                                 // (3)
     launch("add", op.out.device(),
            [a = KernelTensor(self), b = KernelTensor(other), alpha,
             out = KernelTensor(op.out)] {  // (4)

@@ -2,11 +2,13 @@
 #include "csrc/aten/native/Copy.h"
 
 #include <ATen/EmptyTensor.h>
+#include <ATen/MemoryOverlap.h>
 #include <ATen/ops/_local_scalar_dense_native.h>
 #include <ATen/ops/empty_like.h>
 #include <c10/core/CachingDeviceAllocator.h>
 #include <c10/core/DeviceGuard.h>
 
+#include "csrc/aten/native/CheckScalar.h"
 #include "csrc/aten/native/KernelTensor.h"
 #include "csrc/aten/native/Launch.h"
 #include "csrc/runtime/OpenRegStream.h"
@@ -31,6 +33,8 @@ void copy_bytes(const at::Tensor& src, const at::Tensor& dst, c10::Device device
   const orMemcpyKind kind = !on_openreg(src)   ? orMemcpyHostToDevice
                             : !on_openreg(dst) ? orMemcpyDeviceToHost
                                                : orMemcpyDeviceToDevice;
+  check_storage(src);
+  check_storage(dst);
   const DeviceScope scope(device.index());
   const orStream_t stream = handle(current_stream(device.index()));
   OPENREG_CHECK(orMemcpyAsync(dst.mutable_data_ptr(), src.const_data_ptr(),
@@ -64,6 +68,10 @@ void copy_on_device(const at::Tensor& src, const at::Tensor& dst) {
   if (same_bytes(src, dst)) {
     copy_bytes(src, dst, src.device());
   } else {
+    if (src.scalar_type() != dst.scalar_type()) {
+      check_scalar(0, src.scalar_type());  // a kernel cannot convert every dtype
+      check_scalar(0, dst.scalar_type());
+    }
     launch("copy_", src.device(), [in = KernelTensor(src), out = KernelTensor(dst)] {
       out.on_device().copy_(in.on_device());
     });
@@ -116,6 +124,8 @@ at::Tensor copy_from(const at::Tensor& self, const at::Tensor& dst, bool non_blo
   if (dst.numel() == 0 || dst.is_same(self)) {
     return dst;
   }
+  at::assert_no_internal_overlap(dst);
+  at::assert_no_partial_overlap(dst, src);
   if (!on_openreg(src)) {
     copy_to_device(src, dst);
   } else if (!on_openreg(dst)) {
@@ -137,6 +147,8 @@ at::Tensor copy_from_and_resize(const at::Tensor& self, const at::Tensor& dst) {
 }
 
 at::Scalar local_scalar_dense(const at::Tensor& self) {
+  TORCH_CHECK(self.numel() == 1, "openreg: a tensor of ", self.numel(),
+              " elements cannot become a number");
   const at::Tensor value = at::detail::empty_cpu({}, self.scalar_type());
   copy_bytes(self, value, self.device());
   synchronize_stream(self.device());

@@ -4,7 +4,18 @@
 #include <ATen/EmptyTensor.h>
 #include <openreg.h>
 
+#include "csrc/runtime/OpenRegFunctions.h"
+
 namespace openreg {
+
+void check_storage(const at::Tensor& tensor) {
+  const size_t needed = at::detail::computeStorageNbytes(
+      tensor.sizes(), tensor.strides(), tensor.itemsize(), tensor.storage_offset());
+  const size_t there = tensor.storage().nbytes();
+  TORCH_CHECK(tensor.numel() == 0 || needed <= there, "openreg: this tensor needs ",
+              needed, " bytes, but its storage has ", there,
+              ": was the storage resized?");
+}
 
 KernelTensor::KernelTensor(const at::Tensor& tensor) : dtype_(tensor.scalar_type()) {
   if (tensor.is_cpu()) {
@@ -20,8 +31,12 @@ KernelTensor::KernelTensor(const at::Tensor& tensor) : dtype_(tensor.scalar_type
   sizes_ = tensor.sizes();
   strides_ = tensor.strides();
   bytes_ = at::detail::computeStorageNbytes(sizes_, strides_, tensor.itemsize());
-  // data_ptr() of a tensor without elements may be null, or point anywhere.
-  address_ = bytes_ == 0 ? nullptr : tensor.unsafeGetTensorImpl()->mutable_data();
+  check_storage(tensor);
+  if (bytes_ > 0) {
+    // May copy memory that is shared until it is written: on its own device.
+    const DeviceScope scope(tensor.device().index());
+    address_ = tensor.unsafeGetTensorImpl()->mutable_data();
+  }
   conj_ = tensor.is_conj();
   neg_ = tensor.is_neg();
 }

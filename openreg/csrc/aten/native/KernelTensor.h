@@ -34,4 +34,9 @@ class OPENREG_EXPORT KernelTensor {
   at::Tensor host_scalar_;  // defined: use this instead of the address
 };
 
+// Throws if the storage of `tensor` is smaller than its sizes and strides need, as
+// after untyped_storage().resize_(0): a kernel would write into the memory of other
+// tensors.
+void check_storage(const at::Tensor& tensor);
+
 }  // namespace openreg
