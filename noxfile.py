@@ -130,7 +130,9 @@ def browser(session: nox.Session) -> None:
         build_site(session)
     tools = environment(session, "browser")
     with step(session, "browser tests"):
-        run(session, tools, "python", "-m", "pytest", "docs/_tests", *session.posargs)
+        parallel = ["-n", "auto", "--maxprocesses", "4"]
+        command = ["python", "-m", "pytest", *parallel, "docs/_tests"]
+        run(session, tools, *command, *session.posargs)
 
 
 @session_without_venv
@@ -271,7 +273,9 @@ def test_driver(session: nox.Session, tools: Path) -> None:
                 )
                 return
             run(session, tools, "cmake", "--build", directory)
-            run(session, tools, "ctest", "--test-dir", directory, "--output-on-failure")
+            parallel = ["--parallel", str(os.cpu_count() or 1)]
+            report = ["--output-on-failure", "--test-dir", directory]
+            run(session, tools, "ctest", *parallel, *report)
 
 
 # --- The machine and its environments -------------------------------------------------
