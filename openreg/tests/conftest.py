@@ -1,10 +1,19 @@
 # What all tests of the backend share; see docs/start/quickstart.md.
+import fcntl
+import hashlib
+import os
 import subprocess
 import sys
+import sysconfig
 import textwrap
+from pathlib import Path
 
 import pytest
 import torch
+import torch_openreg
+
+OPENREG = Path(__file__).resolve().parents[1]
+LIBRARIES = Path(torch_openreg.__file__).parent / "lib"
 
 
 @pytest.fixture(autouse=True)
@@ -22,8 +31,6 @@ def run_python():
     """Run a program in a new interpreter; return the finished process."""
 
     def run(program: str, **env: str) -> subprocess.CompletedProcess[str]:
-        import os
-
         return subprocess.run(
             [sys.executable, "-c", textwrap.dedent(program)],
             capture_output=True,
@@ -39,3 +46,61 @@ def run_python():
         )
 
     return run
+
+
+def _compiler_arguments() -> list[str]:
+    root = Path(torch.__file__).resolve().parent
+    driver = OPENREG / "third_party/openreg/include"
+    include = [root / "include", root / "include/torch/csrc/api/include"]
+    # Errors in our code, not in torch's headers.
+    system = [
+        f"-isystem{path}" for path in (*include, sysconfig.get_paths()["include"])
+    ]
+    return [
+        *("g++", "-std=c++20", "-O0", "-fPIC", "-pthread"),
+        *("-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter"),
+        *("-DAT_PER_OPERATOR_HEADERS", f"-I{OPENREG}", f"-I{driver}", *system),
+        *(f"-L{LIBRARIES}", f"-L{root / 'lib'}"),
+        *(
+            f"-Wl,-rpath,{LIBRARIES}",
+            f"-Wl,-rpath,{root / 'lib'}",
+            "-Wl,--no-as-needed",
+        ),
+    ]
+
+
+@pytest.fixture(scope="session")
+def compile_cpp():
+    """Compile ``openreg/tests/cpp/NAME.cpp``; return the path of the result.
+
+    The result is a program if the file has a ``main``, otherwise a shared object for
+    ``torch.ops.load_library`` or ``ctypes``. It stays in ``build``, under a name that
+    holds a hash of what it was made from; processes that want the same one wait.
+    """
+
+    def compile_one(name: str) -> Path:
+        source = OPENREG / "tests/cpp" / f"{name}.cpp"
+        text = source.read_text()
+        program = "int main(" in text
+        arguments = _compiler_arguments()
+        parts = [text, torch.__version__, *arguments]
+        headers = [OPENREG / "third_party/openreg/include/openreg.h"]
+        headers += sorted((OPENREG / "csrc").rglob("*.h"))
+        parts += [header.read_text() for header in headers]
+        digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+        folder = OPENREG.parent / "build/tests-cpp"
+        folder.mkdir(parents=True, exist_ok=True)
+        result = folder / f"{name}-{digest}{'' if program else '.so'}"
+        with (folder / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not result.exists():
+                made = result.with_suffix(".part")
+                libraries = ["-ltorch_openreg", "-lopenreg", "-ltorch_cpu", "-lc10"]
+                kind = [] if program else ["-shared"]
+                command = [*arguments, *kind, str(source), "-o", str(made), *libraries]
+                process = subprocess.run(command, capture_output=True, text=True)
+                assert process.returncode == 0, process.stderr
+                made.rename(result)
+        return result
+
+    return compile_one
