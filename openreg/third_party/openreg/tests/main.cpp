@@ -3,6 +3,10 @@
 
 #include <cstdlib>
 
+// ThreadSanitizer lets every process that ends sleep for a second, in the hope of a
+// last race. There is a process for each test.
+extern "C" const char* __tsan_default_options() { return "atexit_sleep_ms=50"; }
+
 int main(int argc, char** argv) {
   setenv("OPENREG_DEVICE_COUNT", "2", 0);
   setenv("OPENREG_DEVICE_MEMORY", "256M", 0);
