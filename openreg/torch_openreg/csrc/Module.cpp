@@ -6,6 +6,7 @@
 #include "csrc/aten/native/Fallback.h"
 #include "csrc/runtime/OpenRegFunctions.h"
 #include "csrc/runtime/OpenRegGenerator.h"
+#include "csrc/runtime/OpenRegSimulator.h"
 
 namespace py = pybind11;
 
@@ -61,6 +62,18 @@ void bind_fallback(py::module_& m) {
   m.def("_reset_fallback_counts", &openreg::reset_fallback_counts);
 }
 
+void bind_simulator(py::module_& m) {
+  m.def("_sim_hold", &openreg::sim_hold, py::arg("stream"));
+  m.def("_sim_release", &openreg::sim_release, py::arg("stream"));
+  m.def("_sim_set_delay", &openreg::sim_set_delay, py::arg("microseconds"),
+        py::arg("seed"));
+  m.def("_sim_delay", &openreg::sim_delay, "Microseconds and seed.");
+  m.def("_sim_fail_kernel", &openreg::sim_fail_kernel, py::arg("name"),
+        py::arg("after"));
+  m.def("_sim_fail_allocation", &openreg::sim_fail_allocation, py::arg("count"));
+  m.def("_sim_reset", &openreg::sim_reset, NoGil());
+}
+
 py::module_::module_def definition;
 
 }  // namespace
@@ -74,6 +87,7 @@ extern "C" C10_EXPORT PyObject* initOpenRegModule() {
     bind_initialization(m);
     bind_random(m);
     bind_fallback(m);
+    bind_simulator(m);
     return m.release().ptr();
   } catch (py::error_already_set& error) {
     error.restore();

@@ -7,7 +7,10 @@ from typing import NamedTuple
 
 from torch_openreg import _C
 
-from . import _utils  # noqa: F401  torch.load looks it up
+from . import (
+    _utils,  # noqa: F401  torch.load looks it up
+    simulator,
+)
 from ._utils import Device as _Device
 from ._utils import _get_device_index
 from .fallback import (
@@ -53,6 +56,7 @@ __all__ = [
     "set_fallback_mode",
     "set_rng_state",
     "set_rng_state_all",
+    "simulator",
     "synchronize",
 ]
 

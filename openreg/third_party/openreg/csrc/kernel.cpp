@@ -6,6 +6,7 @@
 
 #include "call.h"
 #include "memory.h"
+#include "simulator.h"
 #include "stream.h"
 
 namespace openreg {
@@ -31,7 +32,9 @@ orError_t orLaunchKernel(const char* name, orKernel_t kernel, void* args,
     if (kernel == nullptr) return fail(orErrorInvalidValue, "kernel is null");
     auto target = findStream(stream);
     if (!target) return failStream(stream);
-    Task task(std::in_place_type<Kernel>, name, kernel, args, destroy);
+    const bool broken = simulatorActs() && takeKernelFailure(name);
+    Task task(std::in_place_type<Kernel>, name, broken ? failOnPurpose : kernel, args,
+              destroy);
     // When the launch fails the arguments stay the caller's. When it succeeds the task
     // has been moved away and there is nothing left to disarm.
     struct Disarm {

@@ -13,6 +13,7 @@
 #include "call.h"
 #include "capture.h"
 #include "device.h"
+#include "simulator.h"
 
 namespace openreg {
 
@@ -40,6 +41,11 @@ orError_t failReservation(const char* what) {
       "OPENREG_DEVICE_MEMORY or OPENREG_DEVICE_COUNT, or raise the limit on virtual "
       "memory (ulimit -v)",
       config.deviceCount, config.deviceMemory >> 20, what, std::strerror(errno));
+}
+
+orError_t failAllocation(size_t size) {
+  return fail(orErrorMemoryAllocation,
+              "%zu bytes are refused, as orSimFailAllocation() has ordered", size);
 }
 
 int deviceOf(const void* ptr) {
@@ -132,6 +138,7 @@ orError_t orMalloc(void** ptr, size_t size) {
     if (size == 0) return fail(orErrorInvalidValue, "size is 0");
     Device& device = currentDevice();
     if (orError_t error = device.reportFault()) return error;
+    if (simulatorActs() && takeAllocationFailure()) return failAllocation(size);
     std::lock_guard lock(device.heapMutex);
     auto offset = device.heap.allocate(size);
     if (!offset) {
@@ -188,6 +195,7 @@ orError_t orMallocHost(void** ptr, size_t size) {
   return call(__func__, [&]() -> orError_t {
     if (ptr == nullptr) return fail(orErrorInvalidValue, "ptr is null");
     if (size == 0) return fail(orErrorInvalidValue, "size is 0");
+    if (simulatorActs() && takeAllocationFailure()) return failAllocation(size);
     // Pages of their own, as real pinned memory has. They are not locked: nothing here
     // moves data behind the kernel's back, and the usual limit on locked memory is 8
     // MiB.

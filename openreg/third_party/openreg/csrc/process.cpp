@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -13,6 +14,7 @@
 #include "call.h"
 #include "device.h"
 #include "memory.h"
+#include "simulator.h"
 
 namespace openreg {
 
@@ -60,6 +62,27 @@ bool readVariable(const char* name, unsigned long long low, unsigned long long h
   return false;
 }
 
+// Reads OPENREG_SIM_DELAY: "microseconds" or "microseconds:seed".
+bool readSimDelay(SimDelay* value, std::string* problem) {
+  const char* text = std::getenv("OPENREG_SIM_DELAY");
+  if (text == nullptr) return true;
+  const std::string whole = text;
+  const size_t colon = whole.find(':');
+  const std::string seedText = colon == whole.npos ? "0" : whole.substr(colon + 1);
+  unsigned long long microseconds = 0;
+  unsigned long long seed = 0;
+  if (parseNumber(whole.substr(0, colon).c_str(), false, &microseconds) &&
+      parseNumber(seedText.c_str(), false, &seed) && microseconds <= kMaxSimDelay &&
+      seed <= UINT_MAX) {
+    *value = {static_cast<unsigned int>(microseconds), static_cast<unsigned int>(seed)};
+    return true;
+  }
+  *problem = "OPENREG_SIM_DELAY='" + whole +
+             "' is not a number of microseconds up to 10000000, or such a number, a "
+             "colon and a seed. Correct the variable or unset it";
+  return false;
+}
+
 // The words for what is wrong with the environment; empty when all is well.
 std::string readEnvironment() {
   std::string problem;
@@ -70,8 +93,10 @@ std::string readEnvironment() {
                    &config.deviceMemory, &problem) &&
       readVariable("OPENREG_STEAL", 0, 1, false, "0 or 1", &config.steal, &problem) &&
       readVariable("OPENREG_LAUNCH_BLOCKING", 0, 1, false, "0 or 1",
-                   &config.launchBlocking, &problem);
+                   &config.launchBlocking, &problem) &&
+      readSimDelay(&config.simDelay, &problem);
   config.deviceMemory &= ~size_t{4095};  // whole pages
+  if (problem.empty()) resetSimulator();
   return problem;
 }
 
@@ -88,6 +113,7 @@ void onExit() {
   if (thread.activity != Activity::kNone)
     return;  // exit() inside a task: its lock is ours
   auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  wakeHeld();
   for (int i = 0; i < config.deviceCount; ++i) devices[i]->wakeSleepers();
   for (int i = 0; i < config.deviceCount; ++i) devices[i]->halt(deadline);
 }

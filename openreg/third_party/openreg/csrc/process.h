@@ -10,11 +10,18 @@ namespace openreg {
 
 class Device;
 
+struct SimDelay {
+  unsigned int microseconds = 0;  // before each task
+  unsigned int seed = 0;          // 0: exactly that long
+};
+constexpr unsigned int kMaxSimDelay = 10'000'000;
+
 struct Config {
   int deviceCount = 2;                    // OPENREG_DEVICE_COUNT
   size_t deviceMemory = size_t{8} << 30;  // OPENREG_DEVICE_MEMORY
   bool steal = true;                      // OPENREG_STEAL
   bool launchBlocking = false;            // OPENREG_LAUNCH_BLOCKING
+  SimDelay simDelay;                      // OPENREG_SIM_DELAY
 };
 constexpr int kMaxDevices = 64;
 

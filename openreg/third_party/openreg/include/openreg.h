@@ -28,6 +28,8 @@
  *                            tasks itself meanwhile; 0: only worker threads run tasks
  *   OPENREG_LAUNCH_BLOCKING  1: every call that enqueues returns after the task has
  *                            run; the next call reports its fault. Default 0
+ *   OPENREG_SIM_DELAY        microseconds, or microseconds:seed: what orSimSetDelay
+ *                            does, from the start. Default 0
  */
 #ifndef OPENREG_H
 #define OPENREG_H
@@ -324,6 +326,38 @@ OPENREG_API orError_t orGraphLaunch(orGraphExec_t exec, orStream_t stream);
 /* Both may be destroyed while launches are pending, in any order. */
 OPENREG_API orError_t orGraphDestroy(orGraph_t graph);
 OPENREG_API orError_t orGraphExecDestroy(orGraphExec_t exec);
+
+/* --------------------- simulator: what a real driver does not have ------------- */
+
+/* A device is quick as a rule, so a program that forgets to wait seems to work. These
+ * functions make the device slow, in the order that a test wants, and make it fail.
+ * They act on the whole process. While all of it is off it costs nothing. */
+
+/* Until it is released no task of the stream starts, on whichever thread, and who waits
+ * for the stream waits for the release. A task enqueued before the call may be starting
+ * already. Holds add up. Destroying the stream, orSimReset and the end of the process
+ * release it. A thread that waits for a stream which it holds itself waits for ever.
+ * While any stream is held, OPENREG_LAUNCH_BLOCKING has no effect. */
+OPENREG_API orError_t orSimHold(orStream_t stream);
+/* Takes back one orSimHold. orErrorInvalidValue when the stream is not held. */
+OPENREG_API orError_t orSimRelease(orStream_t stream);
+/* Each task waits before it starts: `microseconds` if `seed` is 0, else a random time
+ * of at most that. The same seed, stream and place in the stream give the same time. 0
+ * microseconds turn it off; more than 10 seconds are refused. Does not start the
+ * driver. */
+OPENREG_API orError_t orSimSetDelay(unsigned int microseconds, unsigned int seed);
+OPENREG_API orError_t orSimGetDelay(unsigned int* microseconds, unsigned int* seed);
+/* Of the kernels of that name (NULL: of any name) that are launched from now on, the
+ * one behind the next `after` faults when it would run, with orErrorLaunchFailure. A
+ * second call replaces the first. Does not start the driver. */
+OPENREG_API orError_t orSimFailKernel(const char* name, int after);
+/* The next `count` calls of orMalloc or orMallocHost find no memory; 0 turns it off.
+ * Does not start the driver. */
+OPENREG_API orError_t orSimFailAllocation(int count);
+/* Releases every hold, forgets the failures ordered, and sets the delay back to what
+ * OPENREG_SIM_DELAY says. Sticky errors stay: orDeviceReset clears them. Does not start
+ * the driver. */
+OPENREG_API orError_t orSimReset(void);
 
 #ifdef __cplusplus
 }

@@ -31,6 +31,7 @@ void nothingToo(void*) {}
 // Calls with bad arguments, at least one for each function that can be called wrongly.
 std::vector<Case> badCalls() {
   static int number = 0;
+  static unsigned int delay = 0;
   static size_t size = 0;
   static float ms = 0;
   static void* ptr = nullptr;
@@ -117,6 +118,12 @@ std::vector<Case> badCalls() {
       {"orGraphLaunch", handle, [] { return orGraphLaunch(nullptr, nullptr); }},
       {"orGraphDestroy", handle, [] { return orGraphDestroy(nullptr); }},
       {"orGraphExecDestroy", handle, [] { return orGraphExecDestroy(nullptr); }},
+      {"orSimRelease", value, [] { return orSimRelease(nullptr); }},
+      {"orSimSetDelay", value, [] { return orSimSetDelay(10'000'001, 0); }},
+      {"orSimGetDelay", value, [] { return orSimGetDelay(nullptr, &delay); }},
+      {"orSimGetDelay", value, [] { return orSimGetDelay(&delay, nullptr); }},
+      {"orSimFailKernel", value, [] { return orSimFailKernel("none", -1); }},
+      {"orSimFailAllocation", value, [] { return orSimFailAllocation(-1); }},
   };
   auto add = [&](const char* function, std::function<orError_t()> call) {
     cases.push_back({function, handle, std::move(call)});
@@ -128,6 +135,8 @@ std::vector<Case> badCalls() {
     add("orStreamDestroy", [=] { return orStreamDestroy(stream); });
     add("orStreamGetPriority", [=] { return orStreamGetPriority(stream, &number); });
     add("orStreamGetDevice", [=] { return orStreamGetDevice(stream, &number); });
+    add("orSimHold", [=] { return orSimHold(stream); });
+    add("orSimRelease", [=] { return orSimRelease(stream); });
     add("orStreamQuery", [=] { return orStreamQuery(stream); });
     add("orStreamSynchronize", [=] { return orStreamSynchronize(stream); });
     add("orStreamWaitEvent", [=] { return orStreamWaitEvent(stream, nullptr); });
@@ -163,7 +172,8 @@ std::vector<Case> badCalls() {
 // Functions without arguments that could be bad.
 std::vector<Case> otherCalls() {
   return {{"orDeviceSynchronize", orSuccess, orDeviceSynchronize},
-          {"orDeviceReset", orSuccess, orDeviceReset}};
+          {"orDeviceReset", orSuccess, orDeviceReset},
+          {"orSimReset", orSuccess, orSimReset}};
 }
 
 const std::set<std::string> kAllowedInTasks = {"orGetDevice", "orPointerGetAttributes"};

@@ -1,0 +1,37 @@
+// The simulator: delays and failures on purpose. See docs/runtime/errors.md.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "openreg.h"
+
+namespace openreg {
+
+class Stream;
+
+// Whether anything is ordered that the functions below would do: the one thing which is
+// looked at while the simulator is off.
+extern std::atomic<bool> simulatorActive;
+inline bool simulatorActs() { return simulatorActive.load(std::memory_order_relaxed); }
+
+// Where the device asks. Who is about to run the task at `position` of `stream` waits
+// here while it is to wait; returns early when the process exits.
+void beforeTask(Stream& stream, uint64_t position);
+// Whether the launch of a kernel of that name, or the present allocation, is to fail.
+// Counts it.
+bool takeKernelFailure(const char* name);
+bool takeAllocationFailure();
+// What a launch that is to fail runs instead of the kernel.
+orError_t failOnPurpose(void* args);
+
+// With a stream held, launches must not wait: the holder may be who launches.
+bool anyHeld();
+void releaseHolds(Stream& stream);
+// Makes those who wait in beforeTask() look at the process state again.
+void wakeHeld();
+// Everything off, except the delay of the environment. Only after or inside
+// loadConfig().
+void resetSimulator();
+
+}  // namespace openreg
