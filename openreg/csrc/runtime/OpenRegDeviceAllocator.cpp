@@ -78,10 +78,7 @@ OpenRegDeviceAllocator::DeviceCache& OpenRegDeviceAllocator::cache_of(
   if (caches_.empty()) {
     caches_.resize(static_cast<size_t>(device_count()));
   }
-  TORCH_CHECK_VALUE(device >= 0 && static_cast<size_t>(device) < caches_.size(),
-                    "openreg: device index ", static_cast<int>(device),
-                    " is out of range: this process sees ", caches_.size(),
-                    " device(s)");
+  check_device_index(device);
   return caches_[static_cast<size_t>(device)];
 }
 

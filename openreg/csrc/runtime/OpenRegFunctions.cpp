@@ -11,6 +11,14 @@ DeviceIndex device_count() noexcept {
   return static_cast<DeviceIndex>(count);
 }
 
+void check_device_index(DeviceIndex device) {
+  int count = 0;
+  OPENREG_CHECK(orGetDeviceCount(&count));
+  TORCH_CHECK_VALUE(device >= 0 && device < count, "openreg: device index ",
+                    static_cast<int>(device), " is out of range: this process sees ",
+                    count, " device(s)");
+}
+
 DeviceIndex current_device() {
   int device = 0;
   OPENREG_CHECK(orGetDevice(&device));

@@ -14,6 +14,10 @@ using c10::DeviceIndex;
 // Number of devices; 0, never an exception, when the driver cannot tell.
 OPENREG_EXPORT DeviceIndex device_count() noexcept;
 
+// ValueError unless `device` is the index of a device. If the driver cannot tell how
+// many there are, throws its reason.
+OPENREG_EXPORT void check_device_index(DeviceIndex device);
+
 // The calling thread's current device.
 OPENREG_EXPORT DeviceIndex current_device();
 

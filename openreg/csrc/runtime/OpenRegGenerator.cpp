@@ -69,10 +69,7 @@ const at::Generator& default_generator(DeviceIndex device) {
   if (device == -1) {
     device = current_device();
   }
-  TORCH_CHECK_VALUE(device >= 0 && static_cast<size_t>(device) < generators.size(),
-                    "openreg: device index ", static_cast<int>(device),
-                    " is out of range: this process sees ", generators.size(),
-                    " device(s)");
+  check_device_index(device);
   return generators[static_cast<size_t>(device)];
 }
 

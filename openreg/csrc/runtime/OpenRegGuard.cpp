@@ -71,9 +71,7 @@ c10::Stream OpenRegGuardImpl::getStream(c10::Device device) const {
   if (!device.has_index()) {
     return current_stream(current_device());
   }
-  TORCH_CHECK_VALUE(device.index() < deviceCount(), "openreg: there is no device ",
-                    static_cast<int>(device.index()), ", this process sees ",
-                    static_cast<int>(deviceCount()));
+  check_device_index(device.index());
   return current_stream(device.index());
 }
 

@@ -46,9 +46,7 @@ const at::Generator& OpenRegHooks::getDefaultGenerator(DeviceIndex device) const
 
 at::Generator OpenRegHooks::getNewGenerator(DeviceIndex device) const {
   const DeviceIndex index = device == -1 ? current_device() : device;
-  TORCH_CHECK_VALUE(index >= 0 && index < device_count(), "openreg: device index ",
-                    static_cast<int>(index), " is out of range: this process sees ",
-                    static_cast<int>(device_count()), " device(s)");
+  check_device_index(index);
   return at::make_generator<OpenRegGeneratorImpl>(index);
 }
 

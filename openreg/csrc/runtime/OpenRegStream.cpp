@@ -25,12 +25,6 @@ c10::Stream make_stream(DeviceIndex device, c10::StreamId id) {
   return c10::Stream(c10::Stream::UNSAFE, c10::Device(kType, device), id);
 }
 
-void check_index(DeviceIndex device) {
-  TORCH_CHECK_VALUE(device >= 0 && device < device_count(), "openreg: device index ",
-                    static_cast<int>(device), " is out of range: this process sees ",
-                    static_cast<int>(device_count()), " device(s)");
-}
-
 struct Pool {
   std::vector<orStream_t> streams;
   size_t next = 0;
@@ -39,7 +33,7 @@ struct Pool {
 }  // namespace
 
 c10::Stream default_stream(DeviceIndex device) {
-  check_index(device);
+  check_device_index(device);
   return make_stream(device, 0);
 }
 
@@ -48,13 +42,13 @@ c10::Stream current_stream(DeviceIndex device) {
 }
 
 c10::Stream exchange_stream(const c10::Stream& stream) {
-  check_index(stream.device_index());
+  check_device_index(stream.device_index());
   c10::StreamId& id = current_id(stream.device_index());
   return make_stream(stream.device_index(), std::exchange(id, stream.id()));
 }
 
 c10::Stream stream_from_pool(DeviceIndex device, int priority) {
-  check_index(device);
+  check_device_index(device);
   int least = 0;
   int greatest = 0;
   OPENREG_CHECK(orDeviceGetStreamPriorityRange(&least, &greatest));
