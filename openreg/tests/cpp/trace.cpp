@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <torch/library.h>
 
+#include <atomic>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -22,8 +23,12 @@ using c10::Stream;
 
 std::mutex mutex;
 std::vector<std::string> lines;
+std::atomic<bool> logging = false;
 
 void log(const char* object, const char* member) {
+  if (!logging) {
+    return;
+  }
   char thread[16] = "";
   pthread_getname_np(pthread_self(), thread, sizeof thread);
   const char* lock = Py_IsInitialized() && PyGILState_Check() ? "gil" : "-";
@@ -138,22 +143,23 @@ void*& hooks_table() {
   return *reinterpret_cast<void**>(const_cast<at::PrivateUse1HooksInterface*>(&hooks));
 }
 
-void start() {
-  static TraceGuard guard;
+// The layer stays: events hold the guard that was registered when they were made.
+void install() {
+  static const TraceGuard guard;
   static TraceHooks hooks;
-  TORCH_CHECK(inner_guard == nullptr, "the trace is running");
   inner_guard = guard_entry().load();
   guard_entry() = &guard;
   inner_table.table = hooks_table();
   hooks_table() = *reinterpret_cast<void**>(&hooks);
 }
 
-void stop() {
-  TORCH_CHECK(inner_guard != nullptr, "the trace is not running");
-  guard_entry() = inner_guard;
-  inner_guard = nullptr;
-  hooks_table() = inner_table.table;
+void start() {
+  static const bool once = (install(), true);
+  static_cast<void>(once);
+  logging = true;
 }
+
+void stop() { logging = false; }
 
 std::vector<std::string> take() {
   const std::lock_guard guard(mutex);
