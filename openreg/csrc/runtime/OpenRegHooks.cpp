@@ -4,6 +4,7 @@
 #include <c10/core/CachingDeviceAllocator.h>
 
 #include "csrc/runtime/OpenRegGenerator.h"
+#include "csrc/runtime/OpenRegInit.h"
 #include "csrc/runtime/OpenRegStream.h"
 
 namespace openreg {
@@ -11,10 +12,12 @@ namespace openreg {
 bool OpenRegHooks::isAvailable() const { return device_count() > 0; }
 
 bool OpenRegHooks::hasPrimaryContext(DeviceIndex device) const {
-  // The driver keeps no state of its own for each device and thread: a device that
-  // exists is ready. torch asks before it looks at a device's streams.
-  return device >= 0 && device < device_count();
+  // The driver starts all devices at once. The autograd engine asks before it looks at
+  // the streams of a device, so that it wakes up none that nobody uses.
+  return is_initialized() && device >= 0 && device < device_count();
 }
+
+void OpenRegHooks::init() const { initialize(); }
 
 DeviceIndex OpenRegHooks::deviceCount() const { return device_count(); }
 

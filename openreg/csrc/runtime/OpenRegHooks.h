@@ -13,7 +13,7 @@ class OpenRegHooks final : public at::PrivateUse1HooksInterface {
   bool isBuilt() const override { return true; }
   bool isAvailable() const override;
   bool hasPrimaryContext(c10::DeviceIndex device) const override;
-  void init() const override {}
+  void init() const override;
 
   c10::DeviceIndex deviceCount() const override;
   c10::DeviceIndex getCurrentDevice() const override;

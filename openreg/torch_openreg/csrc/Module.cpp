@@ -6,6 +6,7 @@
 #include "csrc/aten/native/Fallback.h"
 #include "csrc/runtime/OpenRegFunctions.h"
 #include "csrc/runtime/OpenRegGenerator.h"
+#include "csrc/runtime/OpenRegInit.h"
 #include "csrc/runtime/OpenRegSimulator.h"
 
 namespace py = pybind11;
@@ -42,11 +43,13 @@ void bind_devices(py::module_& m) {
 
 // LITERALINCLUDE START: LAZY_INIT
 void bind_initialization(py::module_& m) {
-  // After this, torch marks the device as unusable in every forked child.
-  m.def("_register_fork_handler",
-        [] { torch::utils::register_fork_handler_for_device_init(at::kPrivateUse1); });
-  m.def("_is_in_bad_fork",
-        [] { return torch::utils::is_device_in_bad_fork(at::kPrivateUse1); });
+  m.def("_initialize", [] {
+    openreg::initialize();
+    // Makes torch call _lazy_init() again in a forked child, where it will raise.
+    torch::utils::register_fork_handler_for_device_init(at::kPrivateUse1);
+  });
+  m.def("_is_initialized", &openreg::is_initialized);
+  m.def("_is_in_bad_fork", &openreg::is_in_bad_fork);
 }
 // LITERALINCLUDE END: LAZY_INIT
 

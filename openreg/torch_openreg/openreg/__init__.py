@@ -1,7 +1,6 @@
 # The device module torch.openreg; see docs/start/quickstart.md.
 """Devices of the simulated accelerator OpenReg, with the names of ``torch.cuda``."""
 
-import threading
 from types import TracebackType
 from typing import NamedTuple
 
@@ -60,40 +59,35 @@ __all__ = [
     "synchronize",
 ]
 
-_initialized = False
-_initialization_lock = threading.Lock()
-
 
 # LITERALINCLUDE START: LAZY_INIT_PYTHON
 def _lazy_init() -> None:
-    """Torch calls this before the first tensor is created on the device.
+    """Start the device. Torch calls this before it creates the first tensor on it.
 
     Raises:
         RuntimeError: in a child process that was forked after the device was used.
     """
-    global _initialized
-    if _is_in_bad_fork():
-        raise RuntimeError(
-            "Cannot re-initialize openreg in forked subprocess. To use openreg with "
-            "multiprocessing, you must use the 'spawn' start method"
-        )
-    with _initialization_lock:
-        if not _initialized:
-            _C._register_fork_handler()
-            _initialized = True
+    _C._initialize()
+
+
+def __getattr__(name: str) -> bool:
+    """Answer ``_initialized``, which torch.utils.checkpoint reads, as it is now."""
+    if name == "_initialized":
+        return is_initialized()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 # LITERALINCLUDE END: LAZY_INIT_PYTHON
 
 
 def init() -> None:
-    """Initialize the device now, rather than when it is first used."""
+    """Start the device now, rather than when it is first used."""
     _lazy_init()
 
 
 def is_initialized() -> bool:
-    """Return whether this process has initialized the device."""
-    return _initialized and not _is_in_bad_fork()
+    """Return whether this process has started the device."""
+    return _C._is_initialized()
 
 
 def _is_in_bad_fork() -> bool:

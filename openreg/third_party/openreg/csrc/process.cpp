@@ -167,3 +167,23 @@ Device& deviceAt(int index) { return *devices[index]; }
 Device& currentDevice() { return *devices[thread.device]; }
 
 }  // namespace openreg
+
+using namespace openreg;
+
+orError_t orInit(void) {
+  return call(__func__, [] { return orSuccess; });  // call() has started the driver
+}
+
+orDriverState orGetDriverState(void) {
+  switch (processState()) {
+    case ProcessState::kFresh:
+      return orDriverFresh;
+    case ProcessState::kRunning:
+      return orDriverRunning;
+    case ProcessState::kForked:
+      return orDriverForked;
+    case ProcessState::kExiting:
+      break;
+  }
+  return orDriverExiting;
+}

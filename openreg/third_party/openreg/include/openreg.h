@@ -16,7 +16,7 @@
  *   function of a kernel's arguments) returns orErrorNotPermitted, unless its comment
  *   says otherwise: the device does not drive itself.
  * - In a child process forked after the driver was used, and while a process exits,
- *   every function returns orErrorInitializationError.
+ *   every function that returns an orError_t returns orErrorInitializationError.
  *
  * The environment is read once, before the first use. A value that cannot be understood
  * gives orErrorInitializationError.
@@ -93,6 +93,22 @@ OPENREG_API const char* orGetErrorString(orError_t error);
  * to do next. "" when no call has failed. Valid until the next failing call of this
  * thread. Allowed everywhere. */
 OPENREG_API const char* orGetErrorDetail(void);
+
+/* ---------------------------------------------------------------- driver --- */
+
+typedef enum orDriverState {
+  orDriverFresh = 0,   /* not started: this process may still fork safely */
+  orDriverRunning = 1,
+  orDriverForked = 2,  /* a child of a process whose driver ran: unusable for ever */
+  orDriverExiting = 3  /* the process is exiting, the device is off */
+} orDriverState;
+
+/* Starts the driver now, rather than with the first call that needs it. Again: nothing
+ * happens. */
+OPENREG_API orError_t orInit(void);
+/* What this process can do with the driver. Does not start it. Allowed everywhere, also
+ * in a forked child. */
+OPENREG_API orDriverState orGetDriverState(void);
 
 /* --------------------------------------------------------------- devices --- */
 

@@ -171,7 +171,8 @@ std::vector<Case> badCalls() {
 
 // Functions without arguments that could be bad.
 std::vector<Case> otherCalls() {
-  return {{"orDeviceSynchronize", orSuccess, orDeviceSynchronize},
+  return {{"orInit", orSuccess, orInit},
+          {"orDeviceSynchronize", orSuccess, orDeviceSynchronize},
           {"orDeviceReset", orSuccess, orDeviceReset},
           {"orSimReset", orSuccess, orSimReset}};
 }
@@ -200,7 +201,7 @@ TEST_F(ArgumentsTest, HandlesOfAnotherKindAreRefused) {
 TEST_F(ArgumentsTest, TablesAboveNameEveryFunctionOfTheHeader) {
   std::set<std::string> tested = {"orGetErrorName", "orGetErrorString",
                                   "orGetErrorDetail", "orKernelAddress",
-                                  "orKernelFault"};
+                                  "orKernelFault", "orGetDriverState"};
   for (auto& call : badCalls()) tested.insert(call.function);
   for (auto& call : otherCalls()) tested.insert(call.function);
   std::ifstream header(OPENREG_HEADER);

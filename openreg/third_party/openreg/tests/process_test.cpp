@@ -239,6 +239,22 @@ TEST(ProcessTest, ForkedChildIsToldAndParentGoesOn) {
   EXPECT_TRUE(useDevice());
 }
 
+TEST(ProcessDeathTest, StateTellsWhatAProcessCanDo) {
+  EXPECT_EXIT(
+      {
+        bool good = orGetDriverState() == orDriverFresh && orInit() == orSuccess &&
+                    orGetDriverState() == orDriverRunning && orInit() == orSuccess;
+        pid_t child = fork();
+        if (child == 0) {
+          finish(orGetDriverState() == orDriverForked &&
+                 orInit() == orErrorInitializationError);
+        }
+        good = good && childStatus(child) == 0;
+        finish(good);
+      },
+      success(), "");
+}
+
 TEST(ProcessDeathTest, ForkedChildExitsNormally) {
   EXPECT_EXIT(
       {
