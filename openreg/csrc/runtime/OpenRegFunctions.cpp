@@ -1,12 +1,23 @@
 // The devices and the calling thread's current one; see docs/start/architecture.md.
 #include "csrc/runtime/OpenRegFunctions.h"
 
+#include <atomic>
+
+#include "csrc/runtime/OpenRegTrace.h"
+
 namespace openreg {
 
 DeviceIndex device_count() noexcept {
-  int count = 0;
-  if (orGetDeviceCount(&count) != orSuccess) {
-    return 0;
+  // The number never changes. Kept, because a forked child can ask the driver nothing:
+  // it must get the driver's words when it uses a device, and not find no device and
+  // go on without.
+  static std::atomic<int> known = -1;
+  int count = known.load(std::memory_order_relaxed);
+  if (count < 0) {
+    if (orGetDeviceCount(&count) != orSuccess) {
+      return 0;
+    }
+    known.store(count, std::memory_order_relaxed);
   }
   return static_cast<DeviceIndex>(count);
 }
@@ -43,6 +54,7 @@ orDeviceProp device_properties(DeviceIndex device) {
 
 void synchronize(DeviceIndex device) {
   const DeviceScope scope(device);
+  trace(&PyTrace::trace_gpu_device_synchronization);
   OPENREG_CHECK(orDeviceSynchronize());
 }
 

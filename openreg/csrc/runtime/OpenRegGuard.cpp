@@ -4,6 +4,7 @@
 #include <c10/core/CachingDeviceAllocator.h>
 
 #include "csrc/runtime/OpenRegStream.h"
+#include "csrc/runtime/OpenRegTrace.h"
 
 namespace openreg {
 namespace {
@@ -52,21 +53,39 @@ c10::DeviceIndex OpenRegGuardImpl::deviceCount() const noexcept {
   return device_count();
 }
 
-c10::DeviceCapability OpenRegGuardImpl::getDeviceCapability(c10::Device) const {
-  // Kernels are the CPU's, so the device computes in every dtype that the CPU does.
-  // A constructed DeviceCapability claims all dtypes: drop those which have no kernels.
+// LITERALINCLUDE START: CAPABILITY
+c10::DeviceCapability OpenRegGuardImpl::getDeviceCapability(c10::Device device) const {
+  const DeviceScope exists(device.has_index() ? device.index() : current_device());
+  // A constructed DeviceCapability claims every dtype. These can be allocated, filled,
+  // copied and converted into each other.
   c10::DeviceCapability capability;
-  auto& has = capability.capability_data.supported_scalar_types;
-  has.has_ComplexHalf = false;
-  has.has_QInt8 = has.has_QUInt8 = has.has_QInt32 = false;
-  has.has_QUInt4x2 = has.has_QUInt2x4 = false;
+  uint64_t& bits = capability.capability_data.capability_bits;
+  bits = 0;
+  for (const c10::ScalarTypeIndex dtype :
+       {c10::kIndex_Bool,          c10::kIndex_Byte,
+        c10::kIndex_Char,          c10::kIndex_Short,
+        c10::kIndex_Int,           c10::kIndex_Long,
+        c10::kIndex_UInt16,        c10::kIndex_UInt32,
+        c10::kIndex_UInt64,        c10::kIndex_Half,
+        c10::kIndex_BFloat16,      c10::kIndex_Float,
+        c10::kIndex_Double,        c10::kIndex_ComplexHalf,
+        c10::kIndex_ComplexFloat,  c10::kIndex_ComplexDouble,
+        c10::kIndex_Float8_e5m2,   c10::kIndex_Float8_e5m2fnuz,
+        c10::kIndex_Float8_e4m3fn, c10::kIndex_Float8_e4m3fnuz,
+        c10::kIndex_Float8_e8m0fnu}) {
+    bits |= uint64_t{1} << dtype;
+  }
   return capability;
 }
+// LITERALINCLUDE END: CAPABILITY
 
 void OpenRegGuardImpl::synchronizeDevice(c10::DeviceIndex device) const {
   synchronize(device);
 }
 
+// Torch calls this from code that must not throw, such as the construction of autograd
+// nodes. So it throws only for a device that does not exist, of which there can be no
+// tensor, and asks nothing of the driver, which refuses in a forked child.
 c10::Stream OpenRegGuardImpl::getStream(c10::Device device) const {
   if (!device.has_index()) {
     return current_stream(current_device());
@@ -102,6 +121,7 @@ bool OpenRegGuardImpl::queryStream(const c10::Stream& stream) const {
 }
 
 void OpenRegGuardImpl::synchronizeStream(const c10::Stream& stream) const {
+  trace(&PyTrace::trace_gpu_stream_synchronization, handle(stream));
   OPENREG_CHECK(on(stream, orStreamSynchronize));
 }
 
@@ -129,14 +149,17 @@ void OpenRegGuardImpl::record(void** event, const c10::Stream& stream,
     OPENREG_CHECK(orEventCreateWithFlags(
         &handle, timing ? orEventDefault : orEventDisableTiming));
     *event = handle;
+    trace(&PyTrace::trace_gpu_event_creation, handle);
   }
   OPENREG_CHECK(on(stream, [&](orStream_t s) { return orEventRecord(handle, s); }));
+  trace(&PyTrace::trace_gpu_event_record, handle, openreg::handle(stream));
 }
 
 void OpenRegGuardImpl::block(void* event, const c10::Stream& stream) const {
   if (event != nullptr) {
     OPENREG_CHECK(on(
         stream, [&](orStream_t s) { return orStreamWaitEvent(s, as_event(event)); }));
+    trace(&PyTrace::trace_gpu_event_wait, as_event(event), handle(stream));
   }
 }
 
@@ -146,6 +169,7 @@ bool OpenRegGuardImpl::queryEvent(void* event) const {
 
 void OpenRegGuardImpl::synchronizeEvent(void* event) const {
   if (event != nullptr) {
+    trace(&PyTrace::trace_gpu_event_synchronization, as_event(event));
     OPENREG_CHECK(orEventSynchronize(as_event(event)));
   }
 }
@@ -161,6 +185,7 @@ double OpenRegGuardImpl::elapsedTime(void* start, void* end, c10::DeviceIndex) c
 
 void OpenRegGuardImpl::destroyEvent(void* event, c10::DeviceIndex) const noexcept {
   if (event != nullptr) {
+    trace(&PyTrace::trace_gpu_event_deletion, as_event(event));  // catches and logs
     static_cast<void>(orEventDestroy(as_event(event)));
   }
 }

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "csrc/runtime/OpenRegTrace.h"
+
 namespace openreg {
 namespace {
 
@@ -56,13 +58,15 @@ c10::Stream stream_from_pool(DeviceIndex device, int priority) {
 
   static std::mutex mutex;
   static std::map<std::pair<DeviceIndex, int>, Pool> pools;
-  const std::lock_guard lock(mutex);
+  std::unique_lock lock(mutex);
   Pool& pool = pools[{device, priority}];
   if (pool.streams.size() < kStreamsPerPool) {  // grow as they are asked for
     const DeviceScope scope(device);
     orStream_t stream = nullptr;
     OPENREG_CHECK(orStreamCreateWithPriority(&stream, priority));
     pool.streams.push_back(stream);
+    lock.unlock();
+    trace(&PyTrace::trace_gpu_stream_creation, stream);
     return make_stream(device, reinterpret_cast<c10::StreamId>(stream));
   }
   const orStream_t stream = pool.streams[pool.next++ % kStreamsPerPool];

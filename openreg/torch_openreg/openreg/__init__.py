@@ -6,10 +6,7 @@ from typing import NamedTuple
 
 from torch_openreg import _C
 
-from . import (
-    _utils,  # noqa: F401  torch.load looks it up
-    simulator,
-)
+from . import _gpu_trace, _utils, simulator  # noqa: F401  torch looks them up
 from ._utils import Device as _Device
 from ._utils import _get_device_index
 from .fallback import (

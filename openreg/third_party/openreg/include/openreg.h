@@ -97,10 +97,10 @@ OPENREG_API const char* orGetErrorDetail(void);
 /* ---------------------------------------------------------------- driver --- */
 
 typedef enum orDriverState {
-  orDriverFresh = 0,   /* not started: this process may still fork safely */
+  orDriverFresh = 0, /* not started: this process may still fork safely */
   orDriverRunning = 1,
-  orDriverForked = 2,  /* a child of a process whose driver ran: unusable for ever */
-  orDriverExiting = 3  /* the process is exiting, the device is off */
+  orDriverForked = 2, /* a child of a process whose driver ran: unusable for ever */
+  orDriverExiting = 3 /* the process is exiting, the device is off */
 } orDriverState;
 
 /* Starts the driver now, rather than with the first call that needs it. Again: nothing

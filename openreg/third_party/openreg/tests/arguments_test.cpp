@@ -199,9 +199,9 @@ TEST_F(ArgumentsTest, HandlesOfAnotherKindAreRefused) {
 }
 
 TEST_F(ArgumentsTest, TablesAboveNameEveryFunctionOfTheHeader) {
-  std::set<std::string> tested = {"orGetErrorName", "orGetErrorString",
+  std::set<std::string> tested = {"orGetErrorName",   "orGetErrorString",
                                   "orGetErrorDetail", "orKernelAddress",
-                                  "orKernelFault", "orGetDriverState"};
+                                  "orKernelFault",    "orGetDriverState"};
   for (auto& call : badCalls()) tested.insert(call.function);
   for (auto& call : otherCalls()) tested.insert(call.function);
   std::ifstream header(OPENREG_HEADER);
