@@ -174,7 +174,9 @@ def test_copies_that_would_overlap_are_refused_as_on_the_cpu():
 
 
 def test_streams_of_a_device_that_does_not_exist_are_refused():
-    with pytest.raises(ValueError, match="device index 5 is out of range: this process"):
+    with pytest.raises(
+        ValueError, match="device index 5 is out of range: this process"
+    ):
         torch.accelerator.current_stream(5)
 
 

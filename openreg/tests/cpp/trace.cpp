@@ -24,6 +24,7 @@ using c10::Stream;
 std::mutex mutex;
 std::vector<std::string> lines;
 std::atomic<bool> logging = false;
+std::string failing;  // the member that throws instead of doing its work
 
 void log(const char* object, const char* member) {
   if (!logging) {
@@ -34,6 +35,7 @@ void log(const char* object, const char* member) {
   const char* lock = Py_IsInitialized() && PyGILState_Check() ? "gil" : "-";
   const std::lock_guard guard(mutex);
   lines.push_back(c10::str(object, ".", member, " ", lock, " ", thread));
+  TORCH_CHECK(c10::str(object, ".", member) != failing, failing, " fails on purpose");
 }
 
 const c10::impl::DeviceGuardImplInterface* inner_guard = nullptr;
@@ -161,6 +163,8 @@ void start() {
 
 void stop() { logging = false; }
 
+void fail(std::string member) { failing = std::move(member); }
+
 std::vector<std::string> take() {
   const std::lock_guard guard(mutex);
   return std::exchange(lines, {});
@@ -172,4 +176,5 @@ TORCH_LIBRARY(openreg_trace, m) {
   m.def("start() -> ()", &start);
   m.def("stop() -> ()", &stop);
   m.def("take() -> str[]", &take);
+  m.def("fail(str member) -> ()", &fail);
 }
