@@ -59,7 +59,7 @@ def test_bad_arguments_of_factories_are_named():
         torch.empty(1, device="openreg:7")
     with pytest.raises(RuntimeError, match="negative dimension"):
         torch.empty(-1, device="openreg")
-    with pytest.raises(torch.OutOfMemoryError, match=r"tried to allocate \d+ bytes"):
+    with pytest.raises(torch.OutOfMemoryError, match=r"tried to allocate 16.00 TiB"):
         torch.empty(1 << 44, dtype=torch.uint8, device="openreg")
     assert_close(torch.ones(1, device="openreg").cpu(), torch.ones(1))  # still usable
 
