@@ -1,4 +1,4 @@
-// Streams: c10::Stream to driver handle and back; see docs/start/architecture.md.
+// Streams: c10::Stream to driver handle and back; see docs/runtime/stream.md.
 #include "csrc/runtime/OpenRegStream.h"
 
 #include <algorithm>
@@ -51,16 +51,14 @@ c10::Stream exchange_stream(const c10::Stream& stream) {
 
 c10::Stream stream_from_pool(DeviceIndex device, int priority) {
   check_device_index(device);
-  int least = 0;
-  int greatest = 0;
-  OPENREG_CHECK(orDeviceGetStreamPriorityRange(&least, &greatest));
-  priority = std::max(greatest, std::min(least, priority));
+  const auto [least, greatest] = priority_range();
+  priority = std::clamp(priority, greatest, least);  // (1)
 
   static std::mutex mutex;
   static std::map<std::pair<DeviceIndex, int>, Pool> pools;
   std::unique_lock lock(mutex);
   Pool& pool = pools[{device, priority}];
-  if (pool.streams.size() < kStreamsPerPool) {  // grow as they are asked for
+  if (pool.streams.size() < kStreamsPerPool) {  // (2)
     const DeviceScope scope(device);
     orStream_t stream = nullptr;
     OPENREG_CHECK(orStreamCreateWithPriority(&stream, priority));
@@ -69,8 +67,31 @@ c10::Stream stream_from_pool(DeviceIndex device, int priority) {
     trace(&PyTrace::trace_gpu_stream_creation, stream);
     return make_stream(device, reinterpret_cast<c10::StreamId>(stream));
   }
-  const orStream_t stream = pool.streams[pool.next++ % kStreamsPerPool];
+  const orStream_t stream = pool.streams[pool.next++ % kStreamsPerPool];  // (3)
   return make_stream(device, reinterpret_cast<c10::StreamId>(stream));
+}
+
+c10::Stream external_stream(orStream_t handle, DeviceIndex device) {
+  const DeviceScope scope(device);  // NULL is the default stream of this device
+  int owner = 0;
+  OPENREG_CHECK(orStreamGetDevice(handle, &owner));
+  TORCH_CHECK_VALUE(owner == device, "openreg: stream ", handle, " belongs to device ",
+                    owner, ", not to device ", static_cast<int>(device));
+  return make_stream(device, reinterpret_cast<c10::StreamId>(handle));
+}
+
+int priority(const c10::Stream& stream) {
+  const DeviceScope scope(stream.device_index());
+  int priority = 0;
+  OPENREG_CHECK(orStreamGetPriority(handle(stream), &priority));
+  return priority;
+}
+
+std::pair<int, int> priority_range() {
+  int least = 0;
+  int greatest = 0;
+  OPENREG_CHECK(orDeviceGetStreamPriorityRange(&least, &greatest));
+  return {least, greatest};
 }
 
 }  // namespace openreg

@@ -1,8 +1,10 @@
-// Streams: c10::Stream to driver handle and back; see docs/start/architecture.md.
+// Streams: c10::Stream to driver handle and back; see docs/runtime/stream.md.
 #pragma once
 
 #include <c10/core/Stream.h>
 #include <openreg.h>
+
+#include <utility>
 
 #include "csrc/Export.h"
 #include "csrc/runtime/OpenRegFunctions.h"
@@ -29,5 +31,13 @@ OPENREG_EXPORT c10::Stream exchange_stream(const c10::Stream& stream);
 // never destroyed: a c10::Stream does not say when its last copy dies.
 constexpr int kStreamsPerPool = 32;
 OPENREG_EXPORT c10::Stream stream_from_pool(DeviceIndex device, int priority);
+
+// The stream of a handle that another library made with orStreamCreate on `device`; its
+// maker destroys it. Throws if it is not live, or lives on another device.
+OPENREG_EXPORT c10::Stream external_stream(orStream_t handle, DeviceIndex device);
+
+// Between `greatest` (negative, served first) and `least` (0); see priority_range().
+OPENREG_EXPORT int priority(const c10::Stream& stream);
+OPENREG_EXPORT std::pair<int, int> priority_range();  // least, greatest
 
 }  // namespace openreg

@@ -4,10 +4,12 @@
 #include <torch/csrc/utils/pybind.h>
 
 #include "csrc/aten/native/Fallback.h"
+#include "csrc/aten/native/Sleep.h"
 #include "csrc/runtime/OpenRegFunctions.h"
 #include "csrc/runtime/OpenRegGenerator.h"
 #include "csrc/runtime/OpenRegInit.h"
 #include "csrc/runtime/OpenRegSimulator.h"
+#include "csrc/runtime/OpenRegStream.h"
 
 namespace py = pybind11;
 
@@ -58,6 +60,20 @@ void bind_random(py::module_& m) {
         "The generator used by operators which are given none; -1: current device.");
 }
 
+void bind_streams(py::module_& m) {
+  m.def(
+      "_external_stream",
+      [](int64_t handle, c10::DeviceIndex device) {
+        return openreg::external_stream(reinterpret_cast<orStream_t>(handle), device);
+      },
+      py::arg("handle"), py::arg("device"),
+      "A driver's stream; throws if it is not a live stream of the device.");
+  m.def("_stream_priority", &openreg::priority, py::arg("stream"));
+  m.def("_stream_priority_range", &openreg::priority_range, "Least and greatest.");
+  m.def("_sleep", &openreg::sleep, py::arg("cycles"), NoGil(),
+        "Keeps the current stream busy for so many nanoseconds.");
+}
+
 void bind_fallback(py::module_& m) {
   m.def("_set_fallback_mode", &openreg::set_fallback_mode, py::arg("mode"));
   m.def("_fallback_mode", &openreg::fallback_mode);
@@ -89,6 +105,7 @@ extern "C" C10_EXPORT PyObject* initOpenRegModule() {
     bind_devices(m);
     bind_initialization(m);
     bind_random(m);
+    bind_streams(m);
     bind_fallback(m);
     bind_simulator(m);
     return m.release().ptr();

@@ -4,11 +4,20 @@
 from types import TracebackType
 from typing import NamedTuple
 
+import torch
+
 from torch_openreg import _C
 
-from . import _gpu_trace, _utils, simulator  # noqa: F401  torch looks them up
+from . import _gpu_trace, _utils, simulator, streams  # noqa: F401  torch looks them up
 from ._utils import Device as _Device
 from ._utils import _get_device_index
+from .capabilities import (
+    can_device_access_peer,
+    device_memory_used,
+    get_device_capability,
+    is_bf16_supported,
+    is_tf32_supported,
+)
 from .fallback import (
     fallback_counts,
     fallback_mode,
@@ -27,22 +36,50 @@ from .random import (
     set_rng_state,
     set_rng_state_all,
 )
+from .streams import (
+    Event,
+    ExternalStream,
+    Stream,
+    StreamContext,
+    _set_stream_by_id,  # noqa: F401  Dynamo looks it up
+    _sleep,  # noqa: F401  torch's tests look it up
+    current_stream,
+    default_stream,
+    get_stream_from_external,
+    is_current_stream_capturing,
+    set_stream,
+    stream,
+)
 
 __all__ = [
+    "Event",
+    "ExternalStream",
+    "Stream",
+    "StreamContext",
+    "can_device_access_peer",
     "current_device",
+    "current_stream",
     "default_generators",
+    "default_stream",
     "device",
     "device_count",
+    "device_memory_used",
+    "device_of",
     "fallback_counts",
     "fallback_mode",
+    "get_device_capability",
     "get_device_name",
     "get_device_properties",
     "get_rng_state",
     "get_rng_state_all",
+    "get_stream_from_external",
     "init",
     "initial_seed",
     "is_available",
+    "is_bf16_supported",
+    "is_current_stream_capturing",
     "is_initialized",
+    "is_tf32_supported",
     "manual_seed",
     "manual_seed_all",
     "reset_fallback_counts",
@@ -52,7 +89,10 @@ __all__ = [
     "set_fallback_mode",
     "set_rng_state",
     "set_rng_state_all",
+    "set_stream",
     "simulator",
+    "stream",
+    "streams",
     "synchronize",
 ]
 
@@ -167,3 +207,14 @@ class device:
     ) -> None:
         if self.prev_idx >= 0:
             _C._set_device(self.prev_idx)
+
+
+class device_of(device):
+    """Context manager that makes the device of a tensor or storage current.
+
+    Objects on devices of another type do nothing.
+    """
+
+    def __init__(self, obj: torch.Tensor | torch.UntypedStorage) -> None:
+        where = obj.device
+        super().__init__(where if where.type == "openreg" else -1)

@@ -1,0 +1,293 @@
+# Streams and events with the names of torch.xpu; see docs/runtime/stream.md.
+"""Order and overlap of the work on a device."""
+
+import ctypes
+from types import TracebackType
+from typing import Self
+
+import torch
+
+from torch_openreg import _C
+
+from ._utils import Device as _Device
+from ._utils import _get_device_index
+
+__all__ = [
+    "Event",
+    "ExternalStream",
+    "Stream",
+    "StreamContext",
+    "current_stream",
+    "default_stream",
+    "get_stream_from_external",
+    "is_current_stream_capturing",
+    "set_stream",
+    "stream",
+]
+
+
+def _index(device: _Device | None) -> int:
+    """Return a device's index; None and negative numbers mean the current device."""
+    index = _get_device_index(device)
+    return _C._current_device() if index < 0 else index
+
+
+class Stream(torch.Stream):
+    """A queue of work on one device; ``with stream:`` makes it current.
+
+    Args:
+        device: where; the current device by default, and for a negative index.
+        priority: 0, or negative for a stream that is served first. Numbers outside of
+            :meth:`priority_range` mean the nearest one inside.
+        kwargs: ``stream_id``, ``device_index`` and ``device_type`` of a stream that
+            exists; nobody checks them before the stream is used.
+
+    Raises:
+        ValueError: there is no such device.
+    """
+
+    def __new__(
+        cls, device: _Device | None = None, priority: int = 0, **kwargs: int
+    ) -> Self:
+        """Take a stream from the pool of its device and priority."""
+        if kwargs:  # an existing stream, as Dynamo and the functions below name it
+            return super().__new__(cls, priority=priority, **kwargs)
+        where = torch.device("openreg", _index(device))
+        return super().__new__(cls, where, priority=priority)
+
+    native_handle: int  # of torch.Stream, whose stubs lack it
+
+    @property
+    def priority(self) -> int:
+        """The priority; 0 is the least."""
+        return _C._stream_priority(self)
+
+    @staticmethod
+    def priority_range() -> tuple[int, int]:
+        """Return the least and the greatest priority, such as ``(0, -5)``."""
+        return _C._stream_priority_range()
+
+    def record_event(self, event: torch.Event | None = None) -> torch.Event:
+        """Mark the present end of this stream; return the event, or a new one."""
+        if event is None:
+            event = Event()
+        event.record(self)
+        return event
+
+    def wait_event(self, event: torch.Event) -> None:
+        """Let work enqueued from now on start after the event's last record.
+
+        Raises:
+            TypeError: it is not an event.
+        """
+        _expect(event, torch.Event, "Stream.wait_event")
+        super().wait_event(event)
+
+    def wait_stream(self, stream: torch.Stream) -> None:
+        """Let work enqueued from now on start after the present work of ``stream``.
+
+        Raises:
+            TypeError: it is not a stream.
+        """
+        _expect(stream, torch.Stream, "Stream.wait_stream")
+        super().wait_stream(stream)
+
+    @property
+    def _as_parameter_(self) -> ctypes.c_void_p:
+        """The handle, for functions of the driver that are called with ctypes."""
+        return ctypes.c_void_p(self.native_handle)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, torch.Stream) and super().__eq__(other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other  # of torch's, none differs from None
+
+    __hash__ = torch.Stream.__hash__
+
+    def __repr__(self) -> str:
+        handle = f"native_handle={self.native_handle:#x}"
+        return f"torch.openreg.Stream(device={self.device}, {handle})"
+
+
+class ExternalStream(Stream):
+    """A stream that another library made with ``orStreamCreate``.
+
+    It is not destroyed when this object dies: its maker owns it, and must keep it alive
+    as long as tensors that were used on it.
+
+    Args:
+        stream_ptr: the driver's handle, as a number; 0 is the default stream.
+        device: where the stream was made; the current device by default.
+
+    Raises:
+        torch.AcceleratorError: the handle is not that of a live stream.
+        ValueError: the stream belongs to another device.
+    """
+
+    def __new__(
+        cls, stream_ptr: int, device: _Device | None = None, **kwargs: int
+    ) -> Self:
+        """Wrap the handle."""
+        stream = _C._external_stream(stream_ptr, _index(device))
+        return super().__new__(cls, **_key(stream))
+
+
+class Event(torch.Event):
+    """A mark in a stream, which the host or other streams can wait for.
+
+    Args:
+        enable_timing: whether :meth:`elapsed_time` may be asked of it.
+        blocking: accepted; a waiting thread sleeps in any case.
+        interprocess: must be False: torch has no events that are shared by processes.
+
+    Raises:
+        NotImplementedError: ``interprocess`` is True.
+    """
+
+    def __new__(
+        cls,
+        enable_timing: bool = False,
+        blocking: bool = False,
+        interprocess: bool = False,
+    ) -> Self:
+        """Make an event; the driver's own is made by the first record."""
+        if interprocess:
+            raise NotImplementedError(
+                "openreg: torch cannot share an event with another process; see "
+                "docs/ship/known-gaps.md"
+            )
+        return super().__new__(
+            cls, torch.device("openreg"), enable_timing=enable_timing, blocking=blocking
+        )
+
+    def record(self, stream: torch.Stream | None = None) -> None:
+        """Mark the present end of a stream; by default, of the current one.
+
+        Raises:
+            TypeError: it is not a stream.
+            ValueError: the event was recorded on another device before.
+        """
+        _expect(stream, torch.Stream | None, "Event.record")
+        super().record(stream)
+
+    def wait(self, stream: torch.Stream | None = None) -> None:
+        """Let a stream, by default the current one, wait for the last record.
+
+        Raises:
+            TypeError: it is not a stream.
+        """
+        _expect(stream, torch.Stream | None, "Event.wait")
+        super().wait(stream)
+
+    @property
+    def _as_parameter_(self) -> ctypes.c_void_p:
+        """The handle, for functions of the driver that are called with ctypes."""
+        return ctypes.c_void_p(self.event_id)
+
+    def __repr__(self) -> str:
+        state = f"event_id={self.event_id:#x}" if self.event_id else "not recorded"
+        return f"torch.openreg.Event({state})"
+
+
+def _expect(value: object, kind: object, function: str) -> None:
+    """Refuse an argument that torch would read as what it is not."""
+    if not isinstance(value, kind):  # type: ignore[arg-type]
+        wanted = "a torch.Event" if kind is torch.Event else "a torch.Stream"
+        raise TypeError(f"openreg: {function}() takes {wanted}, not {value!r}")
+
+
+def _key(stream: torch.Stream) -> dict[str, int]:
+    """What makes a stream out of an existing one."""
+    return {
+        "stream_id": stream.stream_id,
+        "device_index": stream.device_index,
+        "device_type": stream.device_type,
+    }
+
+
+def current_stream(device: _Device | None = None) -> Stream:
+    """Return the calling thread's current stream of a device.
+
+    Raises:
+        ValueError: there is no such device.
+    """
+    return Stream(**_key(torch.accelerator.current_stream(_index(device))))
+
+
+def default_stream(device: _Device | None = None) -> Stream:
+    """Return the stream of a device that is current at first.
+
+    Raises:
+        ValueError: there is no such device.
+    """
+    return Stream(**_key(_C._external_stream(0, _index(device))))
+
+
+def set_stream(stream: torch.Stream | None) -> None:
+    """Make a stream current for this thread, and its device; None does nothing.
+
+    Raises:
+        torch.AcceleratorError: its handle is not that of a live stream.
+        ValueError: it belongs to another device, or to a device of another type.
+    """
+    if stream is not None:
+        # Torch looks at nothing: every later operator would fail instead.
+        _C._external_stream(stream.stream_id, _get_device_index(stream.device))
+        torch.accelerator.set_stream(stream)
+
+
+def _set_stream_by_id(stream_id: int, device_index: int, device_type: int) -> None:
+    """Make the stream of this id current; Dynamo's generated code calls it."""
+    set_stream(torch.Stream(stream_id, device_index, device_type))
+
+
+def get_stream_from_external(data_ptr: int, device: _Device | None = None) -> Stream:
+    """Return the stream of a driver's handle; see :class:`ExternalStream`."""
+    return ExternalStream(data_ptr, device)
+
+
+def is_current_stream_capturing() -> bool:
+    """Return whether work for the current stream is recorded instead of run."""
+    return current_stream().is_capturing()
+
+
+class StreamContext:
+    """Context manager that makes a stream and its device current; None does nothing.
+
+    At its end, also after an exception, the stream that was current on that device, the
+    device that was current, and its stream are current again.
+    """
+
+    def __init__(self, stream: torch.Stream | None) -> None:
+        self.stream = stream
+
+    def __enter__(self) -> None:
+        if self.stream is not None:
+            self._there = current_stream(self.stream.device)  # (1)
+            self._here = current_stream()  # (2)
+            set_stream(self.stream)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self.stream is not None:
+            torch.accelerator.set_stream(self._there)
+            torch.accelerator.set_stream(self._here)  # (3)
+
+
+def stream(stream: torch.Stream | None) -> StreamContext:
+    """Return a context manager that makes a stream current."""
+    return StreamContext(stream)
+
+
+def _sleep(cycles: int) -> None:
+    """Keep the current stream busy for so many cycles of a clock of 1 GHz.
+
+    Raises:
+        ValueError: the number is negative.
+    """
+    _C._sleep(cycles)
