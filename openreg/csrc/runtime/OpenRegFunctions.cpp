@@ -1,4 +1,4 @@
-// The devices and the calling thread's current one; see docs/start/architecture.md.
+// The devices and the calling thread's current one; see docs/runtime/device.md.
 #include "csrc/runtime/OpenRegFunctions.h"
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// The guard: switches devices, streams, events; see docs/operators/minimal.md.
+// The guard: switches devices, streams, events; see docs/runtime/guard.md.
 #include "csrc/runtime/OpenRegGuard.h"
 
 #include <c10/core/CachingDeviceAllocator.h>

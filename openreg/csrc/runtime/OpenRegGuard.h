@@ -1,4 +1,4 @@
-// The guard: switches devices, streams, events; see docs/operators/minimal.md.
+// The guard: switches devices, streams, events; see docs/runtime/guard.md.
 #pragma once
 
 #include <c10/core/impl/DeviceGuardImplInterface.h>

@@ -1,4 +1,4 @@
-// The hooks: what torch asks besides operators; see docs/operators/minimal.md.
+// The hooks: what torch asks besides operators; see docs/runtime/hooks.md.
 #include "csrc/runtime/OpenRegHooks.h"
 
 #include <c10/core/CachingDeviceAllocator.h>

@@ -1,0 +1,104 @@
+# Reads torch's interfaces, a page's table and a trace; see docs/runtime/guard.md.
+"""What a page says of an interface, what the header says, and what torch does."""
+
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import torch
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+INCLUDE = Path(torch.__file__).parent / "include"
+MEMBER = re.compile(
+    r"(?P<virtual>virtual )?[\w:&* ]+?[ &*](?P<name>\w+)\((?P<parameters>[^()]*)\)"
+    r"(?P<end>[\w ]*)(?P<body>= 0;|\{)"
+)
+
+
+def virtuals(header: str, start: str) -> dict[str, str]:
+    """Return each virtual member after the text ``start``: its name and its kind.
+
+    The kind is ``pure``, ``throws``, ``does nothing``, or ``returns`` with a value;
+    with ``, noexcept`` where the header says so.
+    """
+    text = (INCLUDE / header).read_text()
+    text = re.sub(
+        r"/\*.*?\*/|//[^\n]*|#define[^\n]*(?:\\\n[^\n]*)*", "", text, flags=re.S
+    )
+    text = text[text.index(start) :]
+    found = {}
+    at = text.index("{") + 1
+    depth = 1
+    while depth:
+        stop = next(i for i in range(at, len(text)) if text[i] in ";{}")
+        declaration = " ".join(text[at : stop + 1].split())
+        match = MEMBER.search(declaration)
+        body = ""
+        if text[stop] == "{":
+            level, end = 1, stop + 1
+            while level:
+                level += {"{": 1, "}": -1}.get(text[end], 0)
+                end += 1
+            body, at = text[stop + 1 : end - 1], end
+        elif text[stop] == "}":
+            depth, at = depth - 1, stop + 1
+            continue
+        else:
+            at = stop + 1
+        if match and (match["virtual"] or " override" in match["end"]):
+            kind = _kind(match["body"], body)
+            noexcept = ", noexcept" if "noexcept" in match["end"] else ""
+            found[match["name"]] = kind + noexcept
+    return found
+
+
+def _kind(end: str, body: str) -> str:
+    if end == "= 0;":
+        return "pure"
+    if "TORCH_CHECK" in body or "FAIL_" in body:
+        return "throws"
+    value = re.search(r"return (.*?);", body)
+    return f"returns {value[1]}" if value else "does nothing"
+
+
+def table(page: str, first: str) -> list[list[str]]:
+    """Return the rows of the table of a page whose head begins with ``first``."""
+    lines = (DOCS / page).read_text().splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith(f"| {first} |"))
+    rows = []
+    for line in lines[start + 2 :]:
+        if not line.startswith("|"):
+            break
+        rows.append([cell.strip() for cell in line.strip("| ").split(" | ")])
+    return rows
+
+
+def code(cell: str) -> list[str]:
+    """Return what stands in backticks in a cell."""
+    return re.findall(r"`([^`]+)`", cell)
+
+
+class Trace:
+    """What torch calls while a function runs; from ``openreg/tests/cpp/trace.cpp``."""
+
+    def __init__(self, library: Path) -> None:
+        torch.ops.load_library(library)
+        self.ops = torch.ops.openreg_trace
+        self.ops.start()  # puts the layer in place
+        self.ops.stop()
+
+    def __call__(self, function: Callable[[], object]) -> list[tuple[str, str, str]]:
+        """Return (member, ``gil`` or ``-``, name of the thread) for each call."""
+        self.ops.take()
+        self.ops.start()
+        try:
+            result = function()
+        finally:
+            self.ops.stop()
+        del result
+        return [tuple(line.split(" ", 2)) for line in self.ops.take()]
+
+
+def members(calls: Iterable[tuple[str, str, str]]) -> list[str]:
+    """Return the members in the order of their first calls."""
+    return list(dict.fromkeys(member for member, _, _ in calls))
