@@ -34,6 +34,7 @@ void throw_under_guards(int64_t index) {
   TORCH_CHECK_VALUE(false, "thrown on device ", index);
 }
 
+// LITERALINCLUDE START: FROM_BLOB
 // A tensor over memory of which only the address is known.
 at::Tensor from_blob(int64_t address, int64_t count) {
   void* data = reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
@@ -41,6 +42,7 @@ at::Tensor from_blob(int64_t address, int64_t count) {
       .options(at::TensorOptions(at::kPrivateUse1).dtype(at::kFloat))
       .make_tensor();
 }
+// LITERALINCLUDE END: FROM_BLOB
 
 int64_t default_seed(int64_t index) {
   const auto& generator = at::globalContext().defaultGenerator(device_of(index));
