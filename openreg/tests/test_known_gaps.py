@@ -2,6 +2,8 @@
 #
 # A test that fails here is good news: torch has lost a limit. Remove the test, the
 # section of the page and the way round.
+import threading
+
 import pytest
 import torch
 
@@ -66,3 +68,58 @@ def test_a_guard_that_throws_from_get_stream_ends_the_process(run_python, compil
     assert process.returncode == -6  # SIGABRT
     assert process.stdout == ""
     assert "Guard.getStream fails on purpose" in process.stderr
+
+
+def test_a_subclass_of_event_is_no_event():
+    class Event(torch.Event):
+        pass
+
+    event = Event("openreg", enable_timing=True)
+    with pytest.raises(RuntimeError, match="expected other to be"):
+        event.elapsed_time(event)
+    with pytest.raises(RuntimeError, match="expected event to be"):
+        torch.Stream("openreg").record_event(event)
+
+
+def test_a_stream_that_is_current_there_does_not_switch_the_device():
+    there = torch.Stream(stream_id=0, device_index=1, device_type=20)
+    with there:
+        assert torch.openreg.current_device() == 0
+    with torch.Stream("openreg:1"):
+        assert torch.openreg.current_device() == 1
+
+
+def test_threads_that_enter_the_same_stream_restore_each_other_s():
+    stream, mine = torch.Stream("openreg"), torch.Stream("openreg")
+    entered, leave = threading.Event(), threading.Event()
+
+    def enter_and_leave_later():
+        with stream:
+            entered.set()
+            leave.wait()
+
+    with mine:
+        thread = threading.Thread(target=enter_and_leave_later)
+        with stream:
+            thread.start()
+            entered.wait()
+        assert torch.accelerator.current_stream().stream_id == 0  # right: `mine`
+        leave.set()
+        thread.join()
+    assert torch.accelerator.current_stream().stream_id == 0
+
+
+def test_no_stream_differs_from_none():
+    stream = torch.Stream("openreg")
+    assert (stream == None, stream != None) == (False, False)  # noqa: E711
+
+
+def test_events_ignore_what_torch_does_not_pass_on():
+    assert torch.Event("openreg:1").device.index is None
+    event = torch.Event("openreg:1", blocking=True, interprocess=True)
+    event.record()
+    assert event.device.index == 0
+    with pytest.raises(NotImplementedError, match="ipc is not supported"):
+        event.ipc_handle()
+    with pytest.raises(NotImplementedError, match="ipc is not supported"):
+        torch.Event.from_ipc_handle(torch.device("openreg"), b"")

@@ -98,8 +98,6 @@ def test_a_stream_survives_being_taken_apart():
     assert stream != other
     assert stream != stream.stream_id
     assert (stream == None, stream != None) == (False, True)  # noqa: E711
-    same_by_torch = (same == None, same != None)  # noqa: E711
-    assert same_by_torch == (False, False)  # docs/ship/known-gaps.md
     text = (
         f"torch.openreg.Stream(device=openreg:1, native_handle={stream.stream_id:#x})"
     )
@@ -122,7 +120,7 @@ def test_what_belongs_to_this_process_cannot_be_copied_or_pickled(make):
 def test_the_classes_are_those_of_torch():
     assert issubclass(openreg.Stream, torch.Stream)
     assert issubclass(openreg.ExternalStream, openreg.Stream)
-    assert issubclass(openreg.Event, torch.Event)
+    assert openreg.Event is torch.Event  # docs/ship/known-gaps.md
 
 
 # -------------------------------------------------------- the current stream
@@ -187,41 +185,31 @@ def test_no_stream_is_no_context():
         assert where() == (0, 0, 0)
 
 
-def test_our_context_also_switches_the_device_for_a_stream_that_is_current():
+def test_a_context_switches_the_device_also_for_a_stream_that_is_current_there():
     """Torch's own does not: docs/ship/known-gaps.md."""
-    with torch.Stream(0, 1, TYPE):  # the default stream of device 1: current there
-        assert where() == (0, 0, 0)
     with openreg.stream(openreg.default_stream(1)):
         assert where() == (1, 0, 0)
     assert where() == (0, 0, 0)
 
 
-def test_torch_keeps_what_to_restore_in_the_stream_not_in_the_thread():
-    """docs/ship/known-gaps.md."""
-    stream, mine = torch.Stream("openreg"), torch.Stream("openreg")
+def test_a_context_object_serves_one_thread_whatever_others_do_with_its_stream():
+    """Torch's own does not: docs/ship/known-gaps.md."""
+    stream, mine = openreg.Stream(), openreg.Stream()
     entered, leave = threading.Event(), threading.Event()
 
     def enter_and_leave_later():
-        with stream:
+        with openreg.stream(stream):
             entered.set()
             leave.wait()
 
-    with mine:  # so that this thread has something else to restore
-        thread = threading.Thread(target=enter_and_leave_later)
-        stream.__enter__()
-        thread.start()
-        entered.wait()
-        stream.__exit__(None, None, None)  # takes what the thread had put
-        assert openreg.current_stream().stream_id == 0  # right would be `mine`
+    thread = threading.Thread(target=enter_and_leave_later)
+    with openreg.stream(mine):
+        with openreg.stream(stream):
+            thread.start()
+            entered.wait()
+        assert openreg.current_stream() == mine
         leave.set()
         thread.join()
-    openreg.set_stream(openreg.default_stream(0))
-
-    with openreg.stream(mine):
-        ours = openreg.stream(stream)
-        with ours, openreg.stream(stream):
-            pass
-        assert openreg.current_stream() == mine
 
 
 # ------------------------------------------------------- other libraries
@@ -299,12 +287,9 @@ def test_a_device_that_does_not_exist_is_refused():
 
 @pytest.mark.parametrize("wrong", [None, 3, "stream"])
 def test_what_is_not_a_stream_or_event_is_refused(wrong):
-    stream, event = openreg.Stream(), openreg.Event()
-    calls = [stream.wait_stream, stream.wait_event]
-    if wrong is not None:
-        calls += [event.record, event.wait]
-    for call in calls:
-        with pytest.raises(TypeError, match=r"takes a torch\.(Stream|Event), not"):
+    stream = openreg.Stream()
+    for call in (stream.wait_stream, stream.wait_event):
+        with pytest.raises(TypeError, match=r"takes a (Stream|Event), not"):
             call(wrong)
 
 
