@@ -171,8 +171,8 @@ def test_each_device_has_its_own_streams_and_the_caller_waits_for_all():
     x, far, near = leaf(), openreg.Stream(1), openreg.Stream(0)
     with openreg.stream(near):
         y = Doubled.apply(x, "near")
-        openreg.set_stream(far)
-        z = Doubled.apply(y.to("openreg:1"), "far")
+        with openreg.stream(far):
+            z = Doubled.apply(y.to("openreg:1"), "far")
     with openreg.stream(openreg.default_stream(1)):
         gradient = ones("openreg:1")
     with simulator.hold(far):

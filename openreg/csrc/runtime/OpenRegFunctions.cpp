@@ -23,8 +23,10 @@ DeviceIndex device_count() noexcept {
 }
 
 void check_device_index(DeviceIndex device) {
-  int count = 0;
-  OPENREG_CHECK(orGetDeviceCount(&count));
+  int count = device_count();  // which a forked child knows, too
+  if (count == 0) {
+    OPENREG_CHECK(orGetDeviceCount(&count));  // says why there is none
+  }
   TORCH_CHECK_VALUE(device >= 0 && device < count, "openreg: device index ",
                     static_cast<int>(device), " is out of range: this process sees ",
                     count, " device(s)");
