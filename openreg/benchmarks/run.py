@@ -94,6 +94,7 @@ def copies(rounds: int) -> list[Row]:
     count = 64 * MIB // 4
     source, target = numpy.ones(count, "f4"), numpy.ones(count, "f4")
     host = torch.from_numpy(source)  # the same memory on both sides
+    pinned = host.pin_memory()
     a = torch.ones(count, device="openreg")
     b = torch.ones(count, device="openreg")
 
@@ -104,8 +105,12 @@ def copies(rounds: int) -> list[Row]:
     return [
         row("copy_ 64 MiB, host to device", lambda: a.copy_(host)),
         row("copy_ 64 MiB, device to host", lambda: host.copy_(a)),
+        row("copy_ 64 MiB, pinned to device",
+            lambda: a.copy_(pinned, non_blocking=True)),
+        row("copy_ 64 MiB, device to pinned",
+            lambda: pinned.copy_(a, non_blocking=True)),
         row("copy_ 64 MiB, on the device", lambda: a.copy_(b)),
-    ]
+    ]  # fmt: skip
 
 
 def large_operations(rounds: int) -> list[Row]:

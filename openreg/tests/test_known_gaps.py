@@ -123,3 +123,19 @@ def test_events_ignore_what_torch_does_not_pass_on():
         event.ipc_handle()
     with pytest.raises(NotImplementedError, match="ipc is not supported"):
         torch.Event.from_ipc_handle(torch.device("openreg"), b"")
+
+
+def test_a_host_cache_that_does_not_exist_cannot_be_emptied(run_python):
+    program = """
+        import torch
+        from torch.utils import backend_registration
+        class Module:
+            _lazy_init = staticmethod(lambda: None)
+        backend_registration._setup_privateuseone_for_python_backend("bare", Module())
+        try:
+            torch.empty(1, device="bare")
+        except NotImplementedError:
+            torch.accelerator.empty_host_cache()
+    """
+    process = run_python(program, TORCH_DEVICE_BACKEND_AUTOLOAD="0")
+    assert process.returncode == -11, process.stderr

@@ -220,6 +220,45 @@ def test_empty_tensors_can_be_copied():
     assert x.to("openreg:1").device.index == 1
 
 
+def test_a_peer_copy_materialises_its_target_where_it_lies():
+    x = torch.zeros(4, device="openreg:1")
+    y = torch._lazy_clone(x)  # shares the memory until one of them is written
+    for source in (torch.ones(4, device="openreg:0"), torch.ones(4).double()):
+        z = torch._lazy_clone(x)
+        z.copy_(source.to("openreg:0"))
+        assert z.untyped_storage().device == torch.device("openreg:1")
+        assert_close(z.cpu(), torch.ones(4))
+    y.copy_(torch.ones(4, device="openreg:0"))
+    assert_close(y.cpu(), torch.ones(4))
+    assert_close(x.cpu(), torch.zeros(4))
+
+
+def test_a_storage_that_is_too_small_is_refused():
+    small = torch.ones(8, device="openreg")
+    small.untyped_storage().resize_(4)
+    host = torch.ones(8)
+    host.untyped_storage().resize_(4)
+    full = torch.ones(8, device="openreg")
+    for src, dst in (
+        (small, torch.ones(8)),
+        (small, full),
+        (small, full.double()),
+        (torch.ones(8), small),
+        (torch.ones(8).double(), small),
+        (host, full),
+        (host, full.double()),
+        (full, host),
+        (full.double(), host),
+        (full, small),
+    ):
+        with pytest.raises(RuntimeError, match=r"needs \d+ bytes, but .* has 4"):
+            dst.copy_(src)
+    one = torch.ones(1, device="openreg")
+    one.untyped_storage().resize_(0)
+    with pytest.raises(RuntimeError, match="needs 4 bytes, but its storage has 0"):
+        one.item()
+
+
 # -- view --
 
 

@@ -1,6 +1,7 @@
 // The hooks: what torch asks besides operators; see docs/runtime/hooks.md.
 #include "csrc/runtime/OpenRegHooks.h"
 
+#include <ATen/core/CachingHostAllocator.h>
 #include <c10/core/CachingDeviceAllocator.h>
 
 #include "csrc/runtime/OpenRegGenerator.h"
@@ -53,25 +54,42 @@ at::Generator OpenRegHooks::getNewGenerator(DeviceIndex device) const {
   return at::make_generator<OpenRegGeneratorImpl>(index);
 }
 
+// LATER START: RESIZE
 void OpenRegHooks::resizePrivateUse1Bytes(const c10::Storage& storage,
                                           size_t new_bytes) const {
-  // FSDP frees a parameter with resize_(0) and brings it back with resize_(n).
   c10::StorageImpl* impl = storage.unsafeGetStorageImpl();
-  TORCH_CHECK(impl->resizable(), "openreg: this storage cannot be resized");
-  const DeviceScope scope(impl->device().index());
+  TORCH_CHECK(impl->resizable(), "openreg: this storage cannot be resized: its memory ",
+              "belongs to somebody else");
+  if (new_bytes == impl->nbytes()) {
+    return;
+  }
+  const DeviceScope scope(impl->device().index());  // (1)
   c10::DataPtr data = impl->allocator()->allocate(new_bytes);
   const size_t kept = std::min(new_bytes, impl->nbytes());
   if (kept > 0) {
+    const void* old = impl->mutable_data();  // (2)
     const c10::Stream stream = current_stream(impl->device().index());
-    OPENREG_CHECK(orMemcpyAsync(data.get(), impl->data(), kept, orMemcpyDeviceToDevice,
-                                handle(stream)));
-    // The old memory goes back to the stream on which it was allocated: not before
-    // this copy has read it.
-    c10::getDeviceAllocator(at::kPrivateUse1)->recordStream(impl->data_ptr(), stream);
+    OPENREG_CHECK(
+        orMemcpyAsync(data.get(), old, kept, orMemcpyDeviceToDevice, handle(stream)));
+    c10::getDeviceAllocator(at::kPrivateUse1)
+        ->recordStream(impl->data_ptr(), stream);  // (3)
   }
-  impl->set_data_ptr_noswap(std::move(data));
+  impl->set_data_ptr(std::move(data));  // (4)
   impl->set_nbytes(new_bytes);
 }
+// LATER END: RESIZE
+
+// LITERALINCLUDE START: PINNED_HOOKS
+bool OpenRegHooks::isPinnedPtr(const void* data) const {
+  orPointerAttributes attributes{};
+  OPENREG_CHECK(orPointerGetAttributes(&attributes, data));
+  return attributes.type == orMemoryTypeHost;
+}
+
+at::Allocator* OpenRegHooks::getPinnedMemoryAllocator() const {
+  return at::getHostAllocator(at::kPrivateUse1);  // the registered one, no other
+}
+// LITERALINCLUDE END: PINNED_HOOKS
 
 // LITERALINCLUDE START: REGISTER_HOOKS
 namespace {

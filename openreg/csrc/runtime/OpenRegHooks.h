@@ -26,6 +26,9 @@ class OpenRegHooks final : public at::PrivateUse1HooksInterface {
   at::Generator getNewGenerator(c10::DeviceIndex device) const override;
   void resizePrivateUse1Bytes(const c10::Storage& storage,
                               size_t new_bytes) const override;
+
+  bool isPinnedPtr(const void* data) const override;
+  at::Allocator* getPinnedMemoryAllocator() const override;
 };
 // LITERALINCLUDE END: HOOKS
 

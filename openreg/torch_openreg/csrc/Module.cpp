@@ -7,8 +7,11 @@
 #include "csrc/aten/native/Sleep.h"
 #include "csrc/runtime/OpenRegFunctions.h"
 #include "csrc/runtime/OpenRegGenerator.h"
+#include "csrc/runtime/OpenRegHostAllocator.h"
 #include "csrc/runtime/OpenRegInit.h"
+#include "csrc/runtime/OpenRegSerialization.h"
 #include "csrc/runtime/OpenRegSimulator.h"
+#include "csrc/runtime/OpenRegStorage.h"
 #include "csrc/runtime/OpenRegStream.h"
 
 namespace py = pybind11;
@@ -93,6 +96,60 @@ void bind_simulator(py::module_& m) {
   m.def("_sim_reset", &openreg::sim_reset, NoGil());
 }
 
+py::dict as_dict(const c10::CachingAllocator::Stat& stat) {
+  py::dict result;
+  result["current"] = stat.current;
+  result["peak"] = stat.peak;
+  result["allocated"] = stat.allocated;
+  result["freed"] = stat.freed;
+  return result;
+}
+
+py::dict as_dict(const c10::CachingAllocator::DurationStat& stat) {
+  py::dict result;
+  result["total"] = stat.total;
+  result["max"] = stat.max;
+  result["min"] = stat.min;
+  result["count"] = stat.count;
+  result["avg"] = stat.count == 0 ? 0 : stat.total / stat.count;
+  return result;
+}
+
+void bind_host_memory(py::module_& m) {
+  m.def("_host_memory_stats", [] {
+    const at::HostStats stats = [] {
+      const py::gil_scoped_release no_gil;
+      return openreg::host_allocator().get_stats();
+    }();
+    py::dict result;
+    result["active_requests"] = as_dict(stats.active_requests);
+    result["active_bytes"] = as_dict(stats.active_bytes);
+    result["allocations"] = as_dict(stats.allocations);
+    result["allocated_bytes"] = as_dict(stats.allocated_bytes);
+    result["num_host_alloc"] = stats.num_host_alloc;
+    result["num_host_free"] = stats.num_host_free;
+    result["host_alloc_time"] = as_dict(stats.host_alloc_time);
+    result["host_free_time"] = as_dict(stats.host_free_time);
+    return result;
+  });
+  m.def(
+      "_reset_accumulated_host_memory_stats",
+      [] { openreg::host_allocator().reset_accumulated_stats(); }, NoGil());
+  m.def(
+      "_reset_peak_host_memory_stats",
+      [] { openreg::host_allocator().reset_peak_stats(); }, NoGil());
+}
+
+void bind_storage(py::module_& m) {
+  m.def(
+      "_storage_id",
+      [](const at::Tensor& tensor) { return openreg::storage_id(tensor.storage()); },
+      py::arg("tensor"));
+  m.def("_tensor_tags", &openreg::tensor_tags, py::arg("tensor"));
+  m.def("_set_tensor_tags", &openreg::set_tensor_tags, py::arg("tensor"),
+        py::arg("tags"));
+}
+
 py::module_::module_def definition;
 
 }  // namespace
@@ -108,6 +165,8 @@ extern "C" C10_EXPORT PyObject* initOpenRegModule() {
     bind_streams(m);
     bind_fallback(m);
     bind_simulator(m);
+    bind_host_memory(m);
+    bind_storage(m);
     return m.release().ptr();
   } catch (py::error_already_set& error) {
     error.restore();

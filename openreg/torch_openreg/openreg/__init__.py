@@ -24,6 +24,12 @@ from .fallback import (
     reset_fallback_counts,
     set_fallback_mode,
 )
+from .host_memory import (
+    host_memory_stats,
+    host_memory_stats_as_nested_dict,
+    reset_accumulated_host_memory_stats,
+    reset_peak_host_memory_stats,
+)
 from .random import (
     default_generators,
     get_rng_state,
@@ -36,6 +42,7 @@ from .random import (
     set_rng_state,
     set_rng_state_all,
 )
+from .storage import get_tensor_tags, set_tensor_tags, storage_id
 from .streams import (
     Event,
     ExternalStream,
@@ -73,6 +80,9 @@ __all__ = [
     "get_rng_state",
     "get_rng_state_all",
     "get_stream_from_external",
+    "get_tensor_tags",
+    "host_memory_stats",
+    "host_memory_stats_as_nested_dict",
     "init",
     "initial_seed",
     "is_available",
@@ -82,7 +92,9 @@ __all__ = [
     "is_tf32_supported",
     "manual_seed",
     "manual_seed_all",
+    "reset_accumulated_host_memory_stats",
     "reset_fallback_counts",
+    "reset_peak_host_memory_stats",
     "seed",
     "seed_all",
     "set_device",
@@ -90,7 +102,9 @@ __all__ = [
     "set_rng_state",
     "set_rng_state_all",
     "set_stream",
+    "set_tensor_tags",
     "simulator",
+    "storage_id",
     "stream",
     "streams",
     "synchronize",

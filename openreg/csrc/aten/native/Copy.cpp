@@ -3,8 +3,10 @@
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/MemoryOverlap.h>
+#include <ATen/core/CachingHostAllocator.h>
 #include <ATen/ops/_local_scalar_dense_native.h>
-#include <ATen/ops/empty_like.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_strided.h>
 #include <c10/core/CachingDeviceAllocator.h>
 #include <c10/core/DeviceGuard.h>
 
@@ -27,18 +29,42 @@ bool same_bytes(const at::Tensor& a, const at::Tensor& b) {
          a.is_conj() == b.is_conj() && a.is_neg() == b.is_neg();
 }
 
+// The address for writing. Memory that is shared until somebody writes is copied by
+// this, which must happen on its own device.
+void* writable(const at::Tensor& tensor) {
+  if (!on_openreg(tensor)) {
+    return tensor.mutable_data_ptr();
+  }
+  const DeviceScope scope(tensor.device().index());
+  return tensor.mutable_data_ptr();
+}
+
+// LITERALINCLUDE START: KEEP_PINNED
+// Work on `stream` uses the memory of a CPU tensor: if it is pinned, its allocator must
+// not hand it out again before that work is done. Other memory is not its business.
+void keep_pinned(const at::Tensor& host, const c10::Stream& stream) {
+  const c10::DataPtr& data = host.storage().data_ptr();
+  if (at::HostAllocator* allocator = at::getHostAllocator(at::kPrivateUse1)) {
+    allocator->record_event(data.get(), data.get_context(), stream);
+  }
+}
+// LITERALINCLUDE END: KEEP_PINNED
+
 // LITERALINCLUDE START: COPY_BYTES
 // Enqueues the copy of equally laid out tensors on the current stream of `device`.
-void copy_bytes(const at::Tensor& src, const at::Tensor& dst, c10::Device device) {
+void copy_bytes(const at::Tensor& src, const at::Tensor& dst, c10::Device device,
+                bool non_blocking) {
   const orMemcpyKind kind = !on_openreg(src)   ? orMemcpyHostToDevice
                             : !on_openreg(dst) ? orMemcpyDeviceToHost
                                                : orMemcpyDeviceToDevice;
-  check_storage(src);
-  check_storage(dst);
+  void* to = writable(dst);
   const DeviceScope scope(device.index());
-  const orStream_t stream = handle(current_stream(device.index()));
-  OPENREG_CHECK(orMemcpyAsync(dst.mutable_data_ptr(), src.const_data_ptr(),
-                              src.nbytes(), kind, stream));
+  const c10::Stream stream = current_stream(device.index());
+  OPENREG_CHECK(orMemcpyAsync(to, src.const_data_ptr(), src.nbytes(), kind,  // (1)
+                              handle(stream)));
+  if (kind != orMemcpyDeviceToDevice && non_blocking) {
+    keep_pinned(on_openreg(src) ? dst : src, stream);  // (2)
+  }
 }
 // LITERALINCLUDE END: COPY_BYTES
 
@@ -63,10 +89,13 @@ void order_streams(c10::Device first, c10::Device waiter) {
 void copy_on_device(const at::Tensor& src, const at::Tensor& dst) {
   const bool peer = src.device() != dst.device();
   if (peer) {  // the copy runs on the source's stream: dst must be ready for it...
+    writable(dst);
     order_streams(dst.device(), src.device());
   }
   if (same_bytes(src, dst)) {
-    copy_bytes(src, dst, src.device());
+    check_storage(src);
+    check_storage(dst);
+    copy_bytes(src, dst, src.device(), /*non_blocking=*/true);
   } else {
     if (src.scalar_type() != dst.scalar_type()) {
       check_scalar(0, src.scalar_type());  // a kernel cannot convert every dtype
@@ -81,39 +110,56 @@ void copy_on_device(const at::Tensor& src, const at::Tensor& dst) {
   }
 }
 
-// A tensor like `tensor` in sizes, but dense, of the dtype and on the device given.
-at::Tensor staging(const at::Tensor& tensor, at::ScalarType dtype, at::Device device) {
-  return at::empty_like(tensor, tensor.options().dtype(dtype).device(device),
-                        at::MemoryFormat::Contiguous);
+// A tensor on `device` whose bytes can be copied from or to the dense tensor `host`.
+at::Tensor staging(const at::Tensor& host, c10::Device device) {
+  at::Tensor result =
+      at::empty_strided(host.sizes(), host.strides(), host.options().device(device));
+  result._set_conj(host.is_conj());
+  result._set_neg(host.is_neg());
+  return result;
 }
 
-// The dtype is converted on the device, and the host only moves bytes.
-void copy_to_device(const at::Tensor& src, const at::Tensor& dst) {
-  if (same_bytes(src, dst)) {
-    copy_bytes(src, dst, dst.device());
-    return;
-  }
-  const at::Tensor host = src.resolve_conj().resolve_neg().contiguous();
-  const at::Tensor device = staging(host, host.scalar_type(), dst.device());
-  copy_bytes(host, device, dst.device());
-  copy_on_device(device, dst);
+// A dense CPU tensor with the sizes of `tensor`, pinned if it is.
+at::Tensor dense_on_host(const at::Tensor& tensor, bool pinned) {
+  return at::empty(tensor.sizes(),
+                   tensor.options().device(at::kCPU).pinned_memory(pinned));
 }
 
-void copy_to_host(const at::Tensor& src, const at::Tensor& dst) {
-  if (same_bytes(src, dst)) {
-    copy_bytes(src, dst, src.device());
+// Dtypes and strides are converted on the device; the host only moves bytes, as they
+// lie, unless they lie apart.
+void copy_to_device(const at::Tensor& self, const at::Tensor& dst, bool non_blocking) {
+  check_storage(self);
+  if (self.sizes() == dst.sizes() && same_bytes(self, dst)) {
+    check_storage(dst);
+    copy_bytes(self, dst, dst.device(), non_blocking);
     return;
   }
-  const at::Tensor device = staging(src, dst.scalar_type(), src.device());
+  at::Tensor host = self;
+  if (!self.is_non_overlapping_and_dense()) {
+    host = dense_on_host(self, non_blocking && self.is_pinned());
+    host.copy_(self);
+  }
+  const at::Tensor device = staging(host, dst.device());
+  copy_bytes(host, device, dst.device(), non_blocking);
+  copy_on_device(device.expand(dst.sizes()), dst);
+}
+
+void copy_to_host(const at::Tensor& src, const at::Tensor& dst, bool non_blocking) {
+  check_storage(dst);
+  if (same_bytes(src, dst)) {
+    check_storage(src);
+    copy_bytes(src, dst, src.device(), non_blocking);
+    return;
+  }
+  const bool dense = dst.is_non_overlapping_and_dense();
+  const at::Tensor host = dense ? dst : dense_on_host(dst, /*pinned=*/false);
+  const at::Tensor device = staging(host, src.device());
   copy_on_device(src, device);
-  if (same_bytes(device, dst)) {
-    copy_bytes(device, dst, src.device());
-    return;
+  copy_bytes(device, host, src.device(), non_blocking);
+  if (!dense) {  // the host puts the values where they belong: they must have arrived
+    synchronize_stream(src.device());
+    dst.copy_(host);
   }
-  const at::Tensor host = staging(dst, dst.scalar_type(), at::kCPU);
-  copy_bytes(device, host, src.device());
-  synchronize_stream(src.device());
-  dst.copy_(host);  // CPU to CPU: puts the values where the strides of dst want them
 }
 
 }  // namespace
@@ -127,9 +173,9 @@ at::Tensor copy_from(const at::Tensor& self, const at::Tensor& dst, bool non_blo
   at::assert_no_internal_overlap(dst);
   at::assert_no_partial_overlap(dst, src);
   if (!on_openreg(src)) {
-    copy_to_device(src, dst);
+    copy_to_device(self, dst, non_blocking);
   } else if (!on_openreg(dst)) {
-    copy_to_host(src, dst);
+    copy_to_host(src, dst, non_blocking);
   } else {
     copy_on_device(src, dst);
     return dst;  // nothing the host could observe: no need to wait
@@ -150,7 +196,8 @@ at::Scalar local_scalar_dense(const at::Tensor& self) {
   TORCH_CHECK(self.numel() == 1, "openreg: a tensor of ", self.numel(),
               " elements cannot become a number");
   const at::Tensor value = at::detail::empty_cpu({}, self.scalar_type());
-  copy_bytes(self, value, self.device());
+  check_storage(self);
+  copy_bytes(self, value, self.device(), /*non_blocking=*/false);
   synchronize_stream(self.device());
   return at::native::_local_scalar_dense_cpu(value);
 }

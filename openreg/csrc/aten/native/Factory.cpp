@@ -3,6 +3,8 @@
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/native/Resize.h>
+#include <ATen/native/ResizeCommon.h>
+#include <ATen/native/TensorFactories.h>
 
 #include "csrc/runtime/OpenRegFunctions.h"
 
@@ -24,6 +26,43 @@ DeviceIndex check_options(const char* op, std::optional<at::Layout> layout,
   return has_index ? device->index() : current_device();
 }
 
+at::ScalarType type_or_default(std::optional<at::ScalarType> dtype) {
+  return dtype.value_or(at::get_default_dtype_as_scalartype());
+}
+
+size_t item_size(std::optional<at::ScalarType> dtype) {
+  return c10::elementSize(type_or_default(dtype));
+}
+
+// LATER START: MAKE_TENSOR
+// A tensor over `bytes` of new memory on the current device, still without sizes.
+// at::detail::empty_generic would do most of this, but it makes a plain StorageImpl.
+at::Tensor make_tensor(size_t bytes, std::optional<at::ScalarType> dtype) {
+  c10::Allocator* allocator = c10::GetAllocator(at::kPrivateUse1);
+  c10::DataPtr data = allocator->allocate(bytes);
+  const c10::Device device = data.device();
+  auto storage = c10::make_storage_impl(  // asks the backend for its StorageImpl
+      c10::StorageImpl::use_byte_size_t(), bytes, std::move(data), allocator,
+      /*resizable=*/true, device);
+  return at::detail::make_tensor<c10::TensorImpl>(
+      std::move(storage), kKeys, c10::scalarTypeToTypeMeta(type_or_default(dtype)));
+}
+// LATER END: MAKE_TENSOR
+
+// torch.use_deterministic_algorithms: new memory holds the same garbage in each run.
+bool deterministic() {
+  const at::Context& context = at::globalContext();
+  return context.deterministicAlgorithms() &&
+         context.deterministicFillUninitializedMemory();
+}
+
+at::Tensor fill_if_deterministic(at::Tensor tensor) {
+  if (C10_UNLIKELY(deterministic())) {
+    at::native::fill_empty_deterministic_(tensor);
+  }
+  return tensor;
+}
+
 void grow(const c10::Storage& storage, size_t bytes) {
   if (bytes > storage.nbytes()) {
     at::native::resize_bytes_nocuda(storage, static_cast<int64_t>(bytes));
@@ -38,9 +77,15 @@ at::Tensor empty(at::IntArrayRef size, std::optional<at::ScalarType> dtype,
                  std::optional<bool> pin_memory,
                  std::optional<at::MemoryFormat> memory_format) {
   const DeviceScope scope(check_options("empty", layout, device, pin_memory));  // (1)
-  return at::detail::empty_generic(
-      size, c10::GetAllocator(at::kPrivateUse1), kKeys,  // (2)
-      dtype.value_or(at::get_default_dtype_as_scalartype()), memory_format);
+  at::detail::check_size_nonnegative(size);
+  at::Tensor result = make_tensor(
+      at::detail::computeStorageNbytesContiguous(size, item_size(dtype)), dtype);
+  c10::TensorImpl* impl = result.unsafeGetTensorImpl();
+  impl->set_sizes_contiguous(size);
+  if (memory_format.has_value() && *memory_format != at::MemoryFormat::Contiguous) {
+    impl->empty_tensor_restride(*memory_format);
+  }
+  return fill_if_deterministic(std::move(result));
 }
 // LITERALINCLUDE END: EMPTY
 
@@ -50,9 +95,11 @@ at::Tensor empty_strided(at::IntArrayRef size, at::IntArrayRef stride,
                          std::optional<at::Device> device,
                          std::optional<bool> pin_memory) {
   const DeviceScope scope(check_options("empty_strided", layout, device, pin_memory));
-  return at::detail::empty_strided_generic(
-      size, stride, c10::GetAllocator(at::kPrivateUse1), kKeys,
-      dtype.value_or(at::get_default_dtype_as_scalartype()));
+  at::detail::check_size_nonnegative(size);
+  at::Tensor result = make_tensor(
+      at::detail::computeStorageNbytes(size, stride, item_size(dtype)), dtype);
+  result.unsafeGetTensorImpl()->set_sizes_and_strides(size, stride);
+  return fill_if_deterministic(std::move(result));
 }
 
 const at::Tensor& resize_(const at::Tensor& self, at::IntArrayRef size,
@@ -65,10 +112,14 @@ const at::Tensor& resize_(const at::Tensor& self, at::IntArrayRef size,
   c10::TensorImpl* impl = self.unsafeGetTensorImpl();
   const size_t bytes = at::detail::computeStorageNbytesContiguous(
       size, self.itemsize(), static_cast<size_t>(self.storage_offset()));
+  const auto old_bytes = static_cast<int64_t>(self.storage().nbytes());
   grow(self.storage(), bytes);
   impl->set_sizes_contiguous(size);
   if (memory_format.has_value()) {
     impl->empty_tensor_restride(*memory_format);
+  }
+  if (C10_UNLIKELY(deterministic())) {
+    at::native::fill_resize_deterministic_(self, old_bytes);
   }
   return self;
 }

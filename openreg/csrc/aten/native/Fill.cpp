@@ -6,6 +6,7 @@
 #include "csrc/aten/native/CheckScalar.h"
 #include "csrc/aten/native/KernelTensor.h"
 #include "csrc/aten/native/Launch.h"
+#include "csrc/runtime/OpenRegStream.h"
 
 namespace openreg {
 
@@ -26,6 +27,19 @@ at::Tensor& fill_tensor_(at::Tensor& self, const at::Tensor& value) {
   return fill_scalar_(self, value.item());  // waits for the value, as on CUDA
 }
 
-at::Tensor& zero_(at::Tensor& self) { return fill_scalar_(self, 0); }
+at::Tensor& zero_(at::Tensor& self) {
+  if (!self.is_non_overlapping_and_dense()) {
+    return fill_scalar_(self, 0);
+  }
+  check_storage(self);
+  if (self.numel() >
+      0) {  // zero is zero bytes in every dtype, also in those without kernels
+    const c10::DeviceIndex device = self.device().index();
+    const DeviceScope scope(device);
+    OPENREG_CHECK(orMemsetAsync(self.mutable_data_ptr(), 0, self.nbytes(),
+                                handle(current_stream(device))));
+  }
+  return self;
+}
 
 }  // namespace openreg

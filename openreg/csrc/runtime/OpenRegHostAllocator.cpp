@@ -1,0 +1,120 @@
+// The allocator of pinned host memory: a cache; see docs/runtime/host-memory.md.
+#include "csrc/runtime/OpenRegHostAllocator.h"
+
+#include <chrono>
+#include <cstring>
+
+namespace openreg {
+namespace {
+
+// Runs `call` and adds its time in microseconds to `stat`.
+template <class Call>
+auto timed(std::mutex& mutex, c10::CachingAllocator::DurationStat& stat, Call call) {
+  using std::chrono::steady_clock;
+  const auto start = steady_clock::now();
+  const auto result = call();
+  const auto time = steady_clock::now() - start;
+  const std::lock_guard lock(mutex);
+  stat.increase(std::chrono::duration_cast<std::chrono::microseconds>(time).count());
+  return result;
+}
+
+// Memory of a forked child belongs to its parent: the driver refuses every call there.
+bool in_forked_child() noexcept {
+  int device = 0;
+  return orGetDevice(&device) == orErrorInitializationError;
+}
+
+void delete_block(void* block);
+
+using Allocator =
+    at::CachingHostAllocatorInterface<OpenRegHostAllocatorImpl, &delete_block>;
+
+Allocator& instance() {
+  // Never destroyed: tensors in static variables are freed after everything else.
+  static auto* allocator = new Allocator;
+  return *allocator;
+}
+
+// LITERALINCLUDE START: HOST_FREE
+void delete_block(void* block) {
+  if (!in_forked_child()) {  // there, another thread may hold the locks for ever
+    instance().free(block);
+  }
+}
+// LITERALINCLUDE END: HOST_FREE
+
+}  // namespace
+
+HostEvent::~HostEvent() {
+  if (event_ != nullptr) {
+    static_cast<void>(orEventDestroy(event_));
+  }
+}
+
+bool HostEvent::passed() const noexcept {
+  // An error means that the device is lost: its streams drop their work.
+  return event_ == nullptr || orEventQuery(event_) != orErrorNotReady;
+}
+
+std::pair<void*, void*> OpenRegHostAllocatorImpl::allocate(size_t size) {
+  int device = 0;
+  OPENREG_CHECK(orGetDevice(&device));  // refuses a forked child, before any lock
+  return CachingHostAllocatorImpl::allocate(size);
+}
+
+// LITERALINCLUDE START: HOST_DRIVER
+void OpenRegHostAllocatorImpl::allocate_host_memory(size_t size, void** ptr) {
+  const auto allocate = [&] { return orMallocHost(ptr, size); };
+  orError_t error = timed(stats_.timing_mutex_, stats_.host_alloc_time, allocate);
+  if (error == orErrorMemoryAllocation) {  // our own cache may be what fills the host
+    empty_cache();
+    error = timed(stats_.timing_mutex_, stats_.host_alloc_time, allocate);
+  }
+  OPENREG_CHECK(error);
+}
+
+void OpenRegHostAllocatorImpl::free_block(HostBlock* block) {
+  static_cast<void>(timed(stats_.timing_mutex_, stats_.host_free_time,
+                          [&] { return orFreeHost(block->ptr_); }));
+}
+
+void OpenRegHostAllocatorImpl::record_stream(
+    std::optional<std::vector<HostEvent>>& events, c10::Stream stream) {
+  int previous = 0;
+  orEvent_t event = nullptr;
+  orGetDevice(&previous);
+  orSetDevice(stream.device_index());  // a null handle means this device's stream
+  if (orEventCreateWithFlags(&event, orEventDisableTiming) == orSuccess &&
+      orEventRecord(event, handle(stream)) != orSuccess) {
+    orEventDestroy(event);  // the device is lost, so nobody uses the block
+    event = nullptr;
+  }
+  orSetDevice(previous);
+  events->emplace_back(event);
+}
+// LITERALINCLUDE END: HOST_DRIVER
+
+c10::Stream OpenRegHostAllocatorImpl::get_current_stream() const {
+  return current_stream(current_device());
+}
+
+bool OpenRegHostAllocatorImpl::stream_is_capturing(c10::Stream stream) const {
+  const DeviceScope scope(stream.device_index());
+  int capturing = 0;
+  OPENREG_CHECK(orStreamIsCapturing(handle(stream), &capturing));
+  return capturing != 0;
+}
+
+void OpenRegHostAllocatorImpl::copy_data(void* dst, const void* src,
+                                         size_t count) const {
+  std::memcpy(dst, src, count);
+}
+
+at::HostAllocator& host_allocator() { return instance(); }
+
+// LITERALINCLUDE START: REGISTER_HOST_ALLOCATOR
+REGISTER_HOST_ALLOCATOR(at::kPrivateUse1, &host_allocator())
+// LITERALINCLUDE END: REGISTER_HOST_ALLOCATOR
+
+}  // namespace openreg

@@ -1,0 +1,53 @@
+// Tags of a tensor, and how they are saved; see docs/runtime/storage.md.
+#include "csrc/runtime/OpenRegSerialization.h"
+
+#include <torch/csrc/jit/serialization/pickler_helper.h>
+
+namespace openreg {
+namespace {
+
+void check_device(const at::Tensor& tensor) {
+  TORCH_CHECK_VALUE(tensor.is_privateuseone(),
+                    "openreg: only openreg tensors have tags, but this one is on ",
+                    tensor.device());
+}
+
+// LATER START: META_SERIALIZATION
+void save_tags(const at::Tensor& tensor, TensorTags& metadata) {
+  metadata.merge(tensor_tags(tensor));  // (1)
+}
+
+void load_tags(const at::Tensor& tensor, TensorTags& metadata) {
+  set_tensor_tags(tensor, metadata);  // (2)
+}
+
+const bool registered = [] {
+  torch::jit::TensorBackendMetaRegistry(at::kPrivateUse1, &save_tags, &load_tags);
+  return true;
+}();
+// LATER END: META_SERIALIZATION
+
+}  // namespace
+
+TensorTags tensor_tags(const at::Tensor& tensor) {
+  check_device(tensor);
+  const c10::BackendMeta* meta = tensor.unsafeGetTensorImpl()->get_backend_meta();
+  // Only this file sets it, so it can only be ours.
+  return meta == nullptr ? TensorTags{}
+                         : static_cast<const OpenRegBackendMeta*>(meta)->tags();
+}
+
+void set_tensor_tags(const at::Tensor& tensor, TensorTags tags) {
+  check_device(tensor);
+  for (const char* taken : {"conj", "neg"}) {
+    TORCH_CHECK_VALUE(tags.count(taken) == 0, "openreg: the name '", taken,
+                      "' is torch's own in a saved tensor: take another for your tag");
+  }
+  c10::intrusive_ptr<c10::BackendMeta> meta;
+  if (!tags.empty()) {
+    meta = c10::make_intrusive<OpenRegBackendMeta>(std::move(tags));
+  }
+  tensor.unsafeGetTensorImpl()->set_backend_meta(std::move(meta));
+}
+
+}  // namespace openreg

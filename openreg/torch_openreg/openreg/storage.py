@@ -1,0 +1,37 @@
+# What tensors and storages of the device carry; see docs/runtime/storage.md.
+"""Numbers of storages and tags of tensors: what a backend may add to torch's own."""
+
+from collections.abc import Mapping
+
+import torch
+
+from torch_openreg import _C
+
+__all__ = ["get_tensor_tags", "set_tensor_tags", "storage_id"]
+
+
+def storage_id(tensor: torch.Tensor) -> int:
+    """Return the number of a tensor's storage, which no other storage ever gets.
+
+    Use it as a key for what you keep about the contents of a tensor. ``data_ptr()`` is
+    no key: the allocator gives the memory of a dead tensor to the next one.
+
+    Raises:
+        ValueError: the storage is not one of this backend.
+    """
+    return _C._storage_id(tensor)
+
+
+def get_tensor_tags(tensor: torch.Tensor) -> dict[str, bool]:
+    """Return the tags of an openreg tensor: names that are true or false."""
+    return _C._tensor_tags(tensor)
+
+
+def set_tensor_tags(tensor: torch.Tensor, tags: Mapping[str, bool]) -> None:
+    """Replace the tags of an openreg tensor; ``torch.save`` keeps them.
+
+    Raises:
+        ValueError: the tensor is on another device, or a name is ``"conj"`` or
+            ``"neg"``, which torch uses itself.
+    """
+    _C._set_tensor_tags(tensor, dict(tags))
