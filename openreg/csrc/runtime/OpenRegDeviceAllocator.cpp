@@ -1,9 +1,9 @@
 // The device allocator: what torch sees of device memory; see docs/runtime/memory.md.
 #include "csrc/runtime/OpenRegDeviceAllocator.h"
 
-#include <c10/core/impl/GPUTrace.h>
-
 #include <algorithm>
+
+#include "csrc/runtime/OpenRegTrace.h"
 
 namespace openreg {
 namespace {
@@ -48,9 +48,7 @@ c10::DataPtr OpenRegDeviceAllocator::allocate(size_t bytes) {
   if (c10::memoryProfilingEnabled()) {
     report(ptr, static_cast<int64_t>(bytes), device);  // (3)
   }
-  if (const auto* trace = c10::impl::GPUTrace::get_trace()) {
-    (*trace)->trace_gpu_memory_allocation(kType, reinterpret_cast<uintptr_t>(ptr));
-  }
+  trace(&PyTrace::trace_gpu_memory_allocation, ptr);
   return {ptr, ptr, raw_deleter(), where};  // (4)
 }
 // LITERALINCLUDE END: ALLOCATE
@@ -60,13 +58,14 @@ void OpenRegDeviceAllocator::release(void* ptr) {
   if (in_forked_child()) {
     return;  // (1)
   }
-  if (const auto* trace = c10::impl::GPUTrace::get_trace()) {
-    (*trace)->trace_gpu_memory_deallocation(kType, reinterpret_cast<uintptr_t>(ptr));
-  }
+  trace(&PyTrace::trace_gpu_memory_deallocation, ptr);
   const auto who = state_.history.who(RecordContext::ALL);
   std::unique_lock lock(state_.lock);
   const auto entry = state_.live.find(ptr);
-  TORCH_INTERNAL_ASSERT(entry != state_.live.end());
+  if (entry == state_.live.end()) {
+    lock.unlock();
+    TORCH_CHECK_VALUE(false, "openreg: ", ptr, " is not the address of memory in use");
+  }
   Block* block = entry->second;
   state_.live.erase(entry);
   const auto bytes = static_cast<int64_t>(block->requested);

@@ -8,7 +8,13 @@ import torch
 
 from torch_openreg import _C
 
-from . import _gpu_trace, _utils, simulator, streams  # noqa: F401  torch looks them up
+from . import (  # noqa: F401  torch looks them up
+    _gpu_trace,
+    _utils,
+    memory,
+    simulator,
+    streams,
+)
 from ._utils import Device as _Device
 from ._utils import _get_device_index
 from .capabilities import (
@@ -29,6 +35,26 @@ from .host_memory import (
     host_memory_stats_as_nested_dict,
     reset_accumulated_host_memory_stats,
     reset_peak_host_memory_stats,
+)
+from .memory import (
+    MemPool,
+    caching_allocator_alloc,
+    caching_allocator_delete,
+    empty_cache,
+    get_per_process_memory_fraction,
+    max_memory_allocated,
+    max_memory_reserved,
+    mem_get_info,
+    memory_allocated,
+    memory_reserved,
+    memory_snapshot,
+    memory_stats,
+    memory_stats_as_nested_dict,
+    memory_summary,
+    reset_accumulated_memory_stats,
+    reset_peak_memory_stats,
+    set_per_process_memory_fraction,
+    use_mem_pool,
 )
 from .random import (
     default_generators,
@@ -61,8 +87,11 @@ from .streams import (
 __all__ = [
     "Event",
     "ExternalStream",
+    "MemPool",
     "Stream",
     "StreamContext",
+    "caching_allocator_alloc",
+    "caching_allocator_delete",
     "can_device_access_peer",
     "current_device",
     "current_stream",
@@ -72,11 +101,13 @@ __all__ = [
     "device_count",
     "device_memory_used",
     "device_of",
+    "empty_cache",
     "fallback_counts",
     "fallback_mode",
     "get_device_capability",
     "get_device_name",
     "get_device_properties",
+    "get_per_process_memory_fraction",
     "get_rng_state",
     "get_rng_state_all",
     "get_stream_from_external",
@@ -92,13 +123,26 @@ __all__ = [
     "is_tf32_supported",
     "manual_seed",
     "manual_seed_all",
+    "max_memory_allocated",
+    "max_memory_reserved",
+    "mem_get_info",
+    "memory",
+    "memory_allocated",
+    "memory_reserved",
+    "memory_snapshot",
+    "memory_stats",
+    "memory_stats_as_nested_dict",
+    "memory_summary",
     "reset_accumulated_host_memory_stats",
+    "reset_accumulated_memory_stats",
     "reset_fallback_counts",
     "reset_peak_host_memory_stats",
+    "reset_peak_memory_stats",
     "seed",
     "seed_all",
     "set_device",
     "set_fallback_mode",
+    "set_per_process_memory_fraction",
     "set_rng_state",
     "set_rng_state_all",
     "set_stream",
@@ -108,6 +152,7 @@ __all__ = [
     "stream",
     "streams",
     "synchronize",
+    "use_mem_pool",
 ]
 
 
