@@ -16,12 +16,14 @@ namespace {
 constexpr auto kType = c10::DeviceType::PrivateUse1;
 constexpr size_t kMaxDevices = 64;  // the driver's limit
 
+// LITERALINCLUDE START: CURRENT_STREAM
 // The current stream's id of every device, for one thread. Zero-initialised: each
 // thread starts on the default streams.
 c10::StreamId& current_id(DeviceIndex device) {
   static thread_local std::array<c10::StreamId, kMaxDevices> ids{};
   return ids.at(static_cast<size_t>(device));
 }
+// LITERALINCLUDE END: CURRENT_STREAM
 
 c10::Stream make_stream(DeviceIndex device, c10::StreamId id) {
   return c10::Stream(c10::Stream::UNSAFE, c10::Device(kType, device), id);
@@ -43,12 +45,15 @@ c10::Stream current_stream(DeviceIndex device) {
   return make_stream(device, current_id(device));
 }
 
+// LITERALINCLUDE START: EXCHANGE_STREAM
 c10::Stream exchange_stream(const c10::Stream& stream) {
   check_device_index(stream.device_index());
   c10::StreamId& id = current_id(stream.device_index());
   return make_stream(stream.device_index(), std::exchange(id, stream.id()));
 }
+// LITERALINCLUDE END: EXCHANGE_STREAM
 
+// LITERALINCLUDE START: STREAM_POOL
 c10::Stream stream_from_pool(DeviceIndex device, int priority) {
   check_device_index(device);
   const auto [least, greatest] = priority_range();
@@ -70,7 +75,9 @@ c10::Stream stream_from_pool(DeviceIndex device, int priority) {
   const orStream_t stream = pool.streams[pool.next++ % kStreamsPerPool];  // (3)
   return make_stream(device, reinterpret_cast<c10::StreamId>(stream));
 }
+// LITERALINCLUDE END: STREAM_POOL
 
+// LITERALINCLUDE START: EXTERNAL_STREAM
 c10::Stream external_stream(orStream_t handle, DeviceIndex device) {
   const DeviceScope scope(device);  // NULL is the default stream of this device
   int owner = 0;
@@ -79,6 +86,7 @@ c10::Stream external_stream(orStream_t handle, DeviceIndex device) {
                     owner, ", not to device ", static_cast<int>(device));
   return make_stream(device, reinterpret_cast<c10::StreamId>(handle));
 }
+// LITERALINCLUDE END: EXTERNAL_STREAM
 
 int priority(const c10::Stream& stream) {
   const DeviceScope scope(stream.device_index());

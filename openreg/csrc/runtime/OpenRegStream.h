@@ -11,11 +11,13 @@
 
 namespace openreg {
 
+// LITERALINCLUDE START: STREAM_ID
 // A c10::Stream is a device and a 64-bit id. Here the id is the driver's handle: 0 is
 // the default stream of the device, because the driver calls that one NULL.
 inline orStream_t handle(const c10::Stream& stream) {
   return reinterpret_cast<orStream_t>(stream.id());
 }
+// LITERALINCLUDE END: STREAM_ID
 
 // The default stream of `device`.
 OPENREG_EXPORT c10::Stream default_stream(DeviceIndex device);

@@ -194,6 +194,7 @@ def is_current_stream_capturing() -> bool:
     return current_stream().is_capturing()
 
 
+# LITERALINCLUDE START: STREAM_CONTEXT
 class StreamContext:
     """Context manager that makes a stream and its device current; None does nothing.
 
@@ -219,6 +220,9 @@ class StreamContext:
         if self.stream is not None:
             torch.accelerator.set_stream(self._there)
             torch.accelerator.set_stream(self._here)  # (3)
+
+
+# LITERALINCLUDE END: STREAM_CONTEXT
 
 
 def stream(stream: torch.Stream | None) -> StreamContext:
