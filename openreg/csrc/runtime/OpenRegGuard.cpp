@@ -137,6 +137,7 @@ void OpenRegGuardImpl::recordDataPtrOnStream(const c10::DataPtr& ptr,
   c10::getDeviceAllocator(type())->recordStream(ptr, stream);
 }
 
+// LITERALINCLUDE START: EVENT_RECORD
 void OpenRegGuardImpl::record(void** event, const c10::Stream& stream,
                               c10::DeviceIndex device, c10::EventFlag flag) const {
   TORCH_CHECK_VALUE(device == -1 || device == stream.device_index(),
@@ -144,17 +145,20 @@ void OpenRegGuardImpl::record(void** event, const c10::Stream& stream,
                     " cannot be recorded on a stream of device ",
                     static_cast<int>(stream.device_index()));
   orEvent_t handle = as_event(*event);
-  if (handle == nullptr) {
+  if (handle == nullptr) {  // (1)
     const bool timing = flag == c10::EventFlag::BACKEND_DEFAULT;
     OPENREG_CHECK(orEventCreateWithFlags(
         &handle, timing ? orEventDefault : orEventDisableTiming));
     *event = handle;
     trace(&PyTrace::trace_gpu_event_creation, handle);
   }
-  OPENREG_CHECK(on(stream, [&](orStream_t s) { return orEventRecord(handle, s); }));
+  OPENREG_CHECK(
+      on(stream, [&](orStream_t s) { return orEventRecord(handle, s); }));  // (2)
   trace(&PyTrace::trace_gpu_event_record, handle, openreg::handle(stream));
 }
+// LITERALINCLUDE END: EVENT_RECORD
 
+// LITERALINCLUDE START: EVENT_WAIT
 void OpenRegGuardImpl::block(void* event, const c10::Stream& stream) const {
   if (event != nullptr) {
     OPENREG_CHECK(on(
@@ -173,7 +177,9 @@ void OpenRegGuardImpl::synchronizeEvent(void* event) const {
     OPENREG_CHECK(orEventSynchronize(as_event(event)));
   }
 }
+// LITERALINCLUDE END: EVENT_WAIT
 
+// LITERALINCLUDE START: EVENT_TIME
 double OpenRegGuardImpl::elapsedTime(void* start, void* end, c10::DeviceIndex) const {
   TORCH_CHECK_VALUE(start != nullptr && end != nullptr,
                     "openreg: both events must be recorded before the time between "
@@ -189,6 +195,7 @@ void OpenRegGuardImpl::destroyEvent(void* event, c10::DeviceIndex) const noexcep
     static_cast<void>(orEventDestroy(as_event(event)));
   }
 }
+// LITERALINCLUDE END: EVENT_TIME
 
 // LITERALINCLUDE START: REGISTER_GUARD
 C10_REGISTER_GUARD_IMPL(PrivateUse1, OpenRegGuardImpl);
