@@ -1,7 +1,7 @@
 // The one start of the device in a process, and forks; see docs/runtime/device.md.
 #include "csrc/runtime/OpenRegInit.h"
 
-#include "csrc/runtime/OpenRegException.h"
+#include "csrc/runtime/OpenRegFunctions.h"
 
 namespace openreg {
 
@@ -10,7 +10,8 @@ void initialize() {
   TORCH_CHECK(!is_in_bad_fork(),  // (1)
               "Cannot re-initialize openreg in forked subprocess. To use openreg with "
               "multiprocessing, you must use the 'spawn' start method");
-  OPENREG_CHECK(orInit());  // (2)
+  OPENREG_CHECK(orInit());            // (2)
+  static_cast<void>(device_count());  // kept for children, which cannot ask
 }
 
 bool is_initialized() noexcept { return orGetDriverState() == orDriverRunning; }
