@@ -84,8 +84,9 @@ int main() {
   check(acc::getDeviceStats(0).allocated_bytes[0].allocated == 0,
         "resetAccumulatedStats");
   acc::emptyCache();
+  acc::emptyHostCache();
   const auto [free, total] = acc::getMemoryInfo(0);
-  check(free > 0 && free < total, "emptyCache, getMemoryInfo");
+  check(free > 0 && free < total, "emptyCache, emptyHostCache, getMemoryInfo");
   check(throws([] { acc::setDeviceIndex(99); }), "setDeviceIndex(99) throws");
   return 0;
 }
