@@ -89,6 +89,43 @@ def small_operations(rounds: int) -> list[Row]:
     ]  # fmt: skip
 
 
+def streams_and_events(rounds: int) -> list[Row]:
+    """What ordering costs, and what it gains: work of two streams at the same time."""
+    first, second = torch.Stream("openreg"), torch.Stream("openreg")
+    event = torch.Event("openreg")
+    timed = torch.Event("openreg", enable_timing=True)
+    far = torch.openreg.Stream(1)
+
+    def row(name: str, on_device: Call) -> Row:
+        return compare(name, "empty", lambda: torch.empty(1), on_device, 2000, rounds)
+
+    def enter(context: Call) -> Call:
+        def enter_and_leave() -> None:
+            with context():  # type: ignore[attr-defined]
+                pass
+
+        return enter_and_leave
+
+    def sleep_on(*streams: torch.Stream) -> None:
+        for stream in streams:
+            with stream:
+                torch.openreg._sleep(5_000_000)
+        for stream in streams:
+            stream.synchronize()
+
+    return [
+        row("event.record()", event.record),
+        row("event.record(), with timing", timed.record),
+        row("stream.wait_stream()", lambda: first.wait_stream(second)),
+        row("torch.Stream(), from the pool", lambda: torch.Stream("openreg")),
+        row("with stream", enter(lambda: first)),
+        row("with torch.openreg.stream()", enter(lambda: torch.openreg.stream(first))),
+        row("... of another device", enter(lambda: torch.openreg.stream(far))),
+        compare("2 x 5 ms, on two streams", "on one", lambda: sleep_on(first, first),
+                lambda: sleep_on(first, second), 5, rounds),
+    ]  # fmt: skip
+
+
 def copies(rounds: int) -> list[Row]:
     """64 MiB between host and device, against numpy's copy of as much."""
     count = 64 * MIB // 4
@@ -143,7 +180,8 @@ def main() -> int:
     options = parser.parse_args()
     rounds = 3 if options.quick else 15
     torch.set_num_threads(1)  # on both sides: the machine may be busy
-    rows = small_operations(rounds) + copies(rounds) + large_operations(rounds)
+    rows = small_operations(rounds) + streams_and_events(rounds)
+    rows += copies(rounds) + large_operations(rounds)
     show(rows)
     machine = f"{platform.machine()}, Python {platform.python_version()}"
     print(f"torch {torch.__version__}, {machine}, 1 thread, median of {rounds} rounds")
