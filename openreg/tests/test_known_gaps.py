@@ -139,3 +139,11 @@ def test_a_host_cache_that_does_not_exist_cannot_be_emptied(run_python):
     """
     process = run_python(program, TORCH_DEVICE_BACKEND_AUTOLOAD="0")
     assert process.returncode == -11, process.stderr
+
+
+def test_byteswap_reads_the_device_from_the_host(run_python):
+    program = """
+        import torch
+        torch.ones(1, device="openreg").untyped_storage().byteswap(torch.float32)
+    """
+    assert run_python(program).returncode == -11

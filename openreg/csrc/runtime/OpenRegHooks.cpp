@@ -54,12 +54,14 @@ at::Generator OpenRegHooks::getNewGenerator(DeviceIndex device) const {
   return at::make_generator<OpenRegGeneratorImpl>(index);
 }
 
-// LATER START: RESIZE
+// LITERALINCLUDE START: RESIZE
 void OpenRegHooks::resizePrivateUse1Bytes(const c10::Storage& storage,
                                           size_t new_bytes) const {
   c10::StorageImpl* impl = storage.unsafeGetStorageImpl();
   TORCH_CHECK(impl->resizable(), "openreg: this storage cannot be resized: its memory ",
               "belongs to somebody else");
+  TORCH_CHECK_VALUE(new_bytes <= std::numeric_limits<ptrdiff_t>::max(),
+                    "openreg: a storage cannot have a negative size");
   if (new_bytes == impl->nbytes()) {
     return;
   }
@@ -77,7 +79,7 @@ void OpenRegHooks::resizePrivateUse1Bytes(const c10::Storage& storage,
   impl->set_data_ptr(std::move(data));  // (4)
   impl->set_nbytes(new_bytes);
 }
-// LATER END: RESIZE
+// LITERALINCLUDE END: RESIZE
 
 // LITERALINCLUDE START: PINNED_HOOKS
 bool OpenRegHooks::isPinnedPtr(const void* data) const {

@@ -12,7 +12,7 @@ void check_device(const at::Tensor& tensor) {
                     tensor.device());
 }
 
-// LATER START: META_SERIALIZATION
+// LITERALINCLUDE START: META_SERIALIZATION
 void save_tags(const at::Tensor& tensor, TensorTags& metadata) {
   metadata.merge(tensor_tags(tensor));  // (1)
 }
@@ -25,7 +25,7 @@ const bool registered = [] {
   torch::jit::TensorBackendMetaRegistry(at::kPrivateUse1, &save_tags, &load_tags);
   return true;
 }();
-// LATER END: META_SERIALIZATION
+// LITERALINCLUDE END: META_SERIALIZATION
 
 }  // namespace
 

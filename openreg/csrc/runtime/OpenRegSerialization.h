@@ -14,7 +14,7 @@ namespace openreg {
 using TensorTags = std::unordered_map<std::string, bool>;
 
 // Follows BackendMeta of c10/core/TensorImpl.h.
-// LATER START: BACKEND_META
+// LITERALINCLUDE START: BACKEND_META
 class OpenRegBackendMeta final : public c10::BackendMeta {
  public:
   explicit OpenRegBackendMeta(TensorTags tags) : tags_(std::move(tags)) {}
@@ -31,7 +31,7 @@ class OpenRegBackendMeta final : public c10::BackendMeta {
  private:
   TensorTags tags_;
 };
-// LATER END: BACKEND_META
+// LITERALINCLUDE END: BACKEND_META
 
 // The tags of an openreg tensor; none if nobody set any.
 OPENREG_EXPORT TensorTags tensor_tags(const at::Tensor& tensor);

@@ -9,7 +9,7 @@ namespace {
 
 std::atomic<uint64_t> next_id{1};
 
-// LATER START: STORAGE_FACTORY
+// LITERALINCLUDE START: STORAGE_FACTORY
 c10::intrusive_ptr<c10::StorageImpl> make_storage(c10::StorageImpl::use_byte_size_t,
                                                   c10::SymInt bytes, c10::DataPtr data,
                                                   c10::Allocator* allocator,
@@ -25,7 +25,7 @@ const bool registered = [] {
   c10::SetStorageImplCreate(c10::DeviceType::PrivateUse1, &make_storage);
   return true;
 }();
-// LATER END: STORAGE_FACTORY
+// LITERALINCLUDE END: STORAGE_FACTORY
 
 }  // namespace
 

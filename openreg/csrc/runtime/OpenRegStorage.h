@@ -13,7 +13,7 @@ namespace openreg {
 // is no such thing: the allocator hands out the memory of a dead storage again. What
 // you keep about a storage, such as weights that were repacked once, belongs here or
 // into a table with this key.
-// LATER START: STORAGE_IMPL
+// LITERALINCLUDE START: STORAGE_IMPL
 class OpenRegStorageImpl final : public c10::StorageImpl {
  public:
   OpenRegStorageImpl(c10::SymInt bytes, c10::DataPtr data, c10::Allocator* allocator,
@@ -24,7 +24,7 @@ class OpenRegStorageImpl final : public c10::StorageImpl {
  private:
   const uint64_t id_;
 };
-// LATER END: STORAGE_IMPL
+// LITERALINCLUDE END: STORAGE_IMPL
 
 // The number of a storage. ValueError if it was not made by this backend.
 OPENREG_EXPORT uint64_t storage_id(const c10::Storage& storage);

@@ -34,7 +34,7 @@ size_t item_size(std::optional<at::ScalarType> dtype) {
   return c10::elementSize(type_or_default(dtype));
 }
 
-// LATER START: MAKE_TENSOR
+// LITERALINCLUDE START: MAKE_TENSOR
 // A tensor over `bytes` of new memory on the current device, still without sizes.
 // at::detail::empty_generic would do most of this, but it makes a plain StorageImpl.
 at::Tensor make_tensor(size_t bytes, std::optional<at::ScalarType> dtype) {
@@ -47,7 +47,7 @@ at::Tensor make_tensor(size_t bytes, std::optional<at::ScalarType> dtype) {
   return at::detail::make_tensor<c10::TensorImpl>(
       std::move(storage), kKeys, c10::scalarTypeToTypeMeta(type_or_default(dtype)));
 }
-// LATER END: MAKE_TENSOR
+// LITERALINCLUDE END: MAKE_TENSOR
 
 // torch.use_deterministic_algorithms: new memory holds the same garbage in each run.
 bool deterministic() {
