@@ -1,14 +1,15 @@
-// Turns driver error codes into exceptions; see docs/start/architecture.md.
+// Turns driver error codes into exceptions; see docs/runtime/errors.md.
 #include "csrc/runtime/OpenRegException.h"
 
 #include <c10/util/StringUtil.h>
 
 namespace openreg {
 
-void throwError(orError_t error, c10::SourceLocation where) {
-  // The driver's words name the function and what was wrong: "orMalloc(): ...".
-  std::string message =
-      c10::str("openreg: ", orGetErrorDetail(), " (", orGetErrorName(error), ")");
+// LITERALINCLUDE START: THROW_ERROR
+void throwError(orError_t error, c10::SourceLocation where, const std::string& doing) {
+  std::string message = c10::str(
+      "openreg: ", doing, doing.empty() ? "" : ": ", orGetErrorDetail(),  // (1)
+      " (", orGetErrorName(error), "; see docs/runtime/errors.md)");      // (2)
   switch (error) {
     case orErrorMemoryAllocation:
       throw c10::OutOfMemoryError(where, std::move(message));
@@ -16,8 +17,9 @@ void throwError(orError_t error, c10::SourceLocation where) {
     case orErrorInvalidDevice:
       throw c10::ValueError(where, std::move(message));
     default:
-      throw c10::AcceleratorError(where, error, std::move(message));
+      throw c10::AcceleratorError(where, error, std::move(message));  // (3)
   }
 }
+// LITERALINCLUDE END: THROW_ERROR
 
 }  // namespace openreg

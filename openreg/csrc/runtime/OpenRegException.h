@@ -1,8 +1,10 @@
-// Turns driver error codes into exceptions; see docs/start/architecture.md.
+// Turns driver error codes into exceptions; see docs/runtime/errors.md.
 #pragma once
 
 #include <c10/util/Exception.h>
 #include <openreg.h>
+
+#include <string>
 
 #include "csrc/Export.h"
 
@@ -12,8 +14,10 @@ namespace openreg {
 //   orErrorMemoryAllocation                      torch.OutOfMemoryError
 //   orErrorInvalidValue, orErrorInvalidDevice    ValueError
 //   anything else                                torch.AcceleratorError, with the code
-// The message has the driver's own words: they name the function that failed.
-[[noreturn]] OPENREG_EXPORT void throwError(orError_t error, c10::SourceLocation where);
+// The message has the driver's own words: they name the function that failed. `doing`
+// tells what the backend was about, if the function alone does not.
+[[noreturn]] OPENREG_EXPORT void throwError(orError_t error, c10::SourceLocation where,
+                                            const std::string& doing = "");
 
 }  // namespace openreg
 

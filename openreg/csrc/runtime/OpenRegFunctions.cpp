@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "csrc/runtime/OpenRegTrace.h"
+#include "csrc/runtime/OpenRegWarnings.h"
 
 namespace openreg {
 
@@ -58,6 +59,7 @@ void synchronize(DeviceIndex device) {
   const DeviceScope scope(device);
   trace(&PyTrace::trace_gpu_device_synchronization);
   OPENREG_CHECK(orDeviceSynchronize());
+  KernelWarnings::get().report();
 }
 
 }  // namespace openreg

@@ -5,6 +5,7 @@
 
 #include "csrc/runtime/OpenRegStream.h"
 #include "csrc/runtime/OpenRegTrace.h"
+#include "csrc/runtime/OpenRegWarnings.h"
 
 namespace openreg {
 namespace {
@@ -123,6 +124,7 @@ bool OpenRegGuardImpl::queryStream(const c10::Stream& stream) const {
 void OpenRegGuardImpl::synchronizeStream(const c10::Stream& stream) const {
   trace(&PyTrace::trace_gpu_stream_synchronization, handle(stream));
   OPENREG_CHECK(on(stream, orStreamSynchronize));
+  KernelWarnings::get().report();
 }
 
 bool OpenRegGuardImpl::isStreamCapturing(const c10::Stream& stream) const {
@@ -175,6 +177,7 @@ void OpenRegGuardImpl::synchronizeEvent(void* event) const {
   if (event != nullptr) {
     trace(&PyTrace::trace_gpu_event_synchronization, as_event(event));
     OPENREG_CHECK(orEventSynchronize(as_event(event)));
+    KernelWarnings::get().report();
   }
 }
 // LITERALINCLUDE END: EVENT_WAIT

@@ -33,7 +33,9 @@ void bind_devices(py::module_& m) {
         "Makes a device current. ValueError if it does not exist.");
   m.def("_exchange_device", &openreg::exchange_device, py::arg("device"),
         "Makes a device current and returns the index of the one that was.");
-  m.def("_synchronize", &openreg::synchronize, py::arg("device"), NoGil(),
+  // wrap_pybind_function: what kernels warned goes to Python's warning filters.
+  m.def("_synchronize", torch::wrap_pybind_function_no_gil(&openreg::synchronize),
+        py::arg("device"),
         "Waits for all work on a device. torch.AcceleratorError if a kernel failed.");
   m.def(
       "_device_properties",

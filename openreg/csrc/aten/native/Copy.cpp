@@ -14,6 +14,7 @@
 #include "csrc/aten/native/KernelTensor.h"
 #include "csrc/aten/native/Launch.h"
 #include "csrc/runtime/OpenRegStream.h"
+#include "csrc/runtime/OpenRegWarnings.h"
 
 namespace openreg {
 namespace {
@@ -71,6 +72,7 @@ void copy_bytes(const at::Tensor& src, const at::Tensor& dst, c10::Device device
 void synchronize_stream(c10::Device device) {
   const DeviceScope scope(device.index());
   OPENREG_CHECK(orStreamSynchronize(handle(current_stream(device.index()))));
+  KernelWarnings::get().report();
 }
 
 // Lets later work of `waiter`'s current stream start after the present work of

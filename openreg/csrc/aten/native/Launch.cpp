@@ -4,6 +4,7 @@
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include "csrc/runtime/OpenRegStream.h"
+#include "csrc/runtime/OpenRegWarnings.h"
 
 namespace openreg::detail {
 namespace {
@@ -25,6 +26,7 @@ c10::impl::LocalDispatchKeySet device_side_keys() {
 
 orError_t run_kernel(void (*body)(void*), void* args) noexcept {
   const c10::impl::ForceDispatchKeyGuard guard(device_side_keys());
+  const c10::WarningUtils::WarningHandlerGuard warnings(&KernelWarnings::get());
   try {
     body(args);
     return orSuccess;
@@ -42,7 +44,11 @@ void enqueue(const char* name, c10::Device device, orKernel_t kernel, void* args
              orHostFn_t destroy) {
   const DeviceScope scope(device.index());
   const orStream_t stream = handle(current_stream(device.index()));
-  OPENREG_CHECK(orLaunchKernel(name, kernel, args, destroy, stream));
+  const orError_t error = orLaunchKernel(name, kernel, args, destroy, stream);
+  if (C10_UNLIKELY(error != orSuccess)) {
+    throwError(error, {__func__, __FILE__, uint32_t{__LINE__}},
+               c10::str("cannot launch '", name, "' on ", device));
+  }
 }
 
 }  // namespace openreg::detail
