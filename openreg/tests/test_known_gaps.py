@@ -2,6 +2,7 @@
 #
 # A test that fails here is good news: torch has lost a limit. Remove the test, the
 # section of the page and the way round.
+import sys
 import threading
 
 import pytest
@@ -147,3 +148,31 @@ def test_byteswap_reads_the_device_from_the_host(run_python):
         torch.ones(1, device="openreg").untyped_storage().byteswap(torch.float32)
     """
     assert run_python(program).returncode == -11
+
+
+def test_accelerator_synchronize_lets_warnings_go_to_stderr(run_python):
+    program = """
+        import torch, warnings
+        warnings.simplefilter("error")
+        z = torch.ones(2, dtype=torch.complex64, device="openreg")
+        with torch.openreg.simulator.hold():
+            x = z.to(torch.float32)
+        torch.accelerator.synchronize()
+    """
+    process = run_python(program)
+    assert process.returncode == 0
+    assert "Warning: Casting complex values to real" in process.stderr
+
+
+def test_a_thread_that_computes_while_python_ends_aborts(run_python):
+    program = """
+        import threading, time, torch
+        def work(x=torch.ones(1)):
+            while True:
+                x + x
+        threading.Thread(target=work, daemon=True).start()
+        time.sleep(0.1)
+    """
+    process = run_python(program)
+    aborted = "terminate called without an active exception" in process.stderr
+    assert aborted == (sys.version_info < (3, 14))  # then such threads sleep for ever
