@@ -10,9 +10,9 @@
 
 namespace openreg {
 
-// torch parses the keys that all accelerators share, and ignores every other key. The
-// hook of this class, registered in the .cpp file, parses the device's own keys and
-// refuses what neither knows. Follows c10/core/AllocatorConfig.h.
+// torch parses the keys that all accelerators share. The hook of this class, registered
+// in the .cpp file, parses the device's own keys, which torch learns from getKeys();
+// with a hook, torch refuses every other key. Follows c10/core/AllocatorConfig.h.
 class OPENREG_EXPORT OpenRegAllocatorConfig {
  public:
   // The first call parses the environment variable. ValueError for a bad one; then the
