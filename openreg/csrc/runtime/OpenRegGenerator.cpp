@@ -1,63 +1,128 @@
-// A device's generator: its seed and its state; see docs/operators/fallback.md.
+// A device's generator: seed, offset, state; see docs/runtime/generator.md.
 #include "csrc/runtime/OpenRegGenerator.h"
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/core/TensorBase.h>
 
 #include <cstring>
+#include <utility>
 #include <vector>
 
 namespace openreg {
 
-OpenRegGeneratorImpl::OpenRegGeneratorImpl(DeviceIndex device)
-    : c10::GeneratorImpl(c10::Device(c10::DeviceType::PrivateUse1, device),
-                         c10::DispatchKeySet(c10::DispatchKey::PrivateUse1)) {}
-
-void OpenRegGeneratorImpl::set_current_seed(uint64_t seed) {
-  seed_ = seed;
-  offset_ = 0;
+PhiloxState GeneratorWords::get() const {
+  const std::lock_guard lock(mutex_);
+  return words_;
 }
 
-uint64_t OpenRegGeneratorImpl::current_seed() const { return seed_; }
+void GeneratorWords::set(PhiloxState words) {
+  const std::lock_guard lock(mutex_);
+  words_ = words;
+}
+
+void GeneratorWords::set_offset(uint64_t offset) {
+  const std::lock_guard lock(mutex_);
+  words_.offset = offset;
+}
+
+// LITERALINCLUDE START: RESERVE
+PhiloxState GeneratorWords::reserve(uint64_t blocks) {
+  const std::lock_guard lock(mutex_);
+  const PhiloxState taken = words_;
+  words_.offset += blocks;
+  return taken;
+}
+
+PhiloxState reserve(const std::optional<at::Generator>& generator, DeviceIndex device,
+                    uint64_t blocks) {
+  auto* impl = at::get_generator_or_default<OpenRegGeneratorImpl>(
+      generator, default_generator(device));
+  const std::lock_guard lock(impl->mutex_);  // not between two calls of somebody else
+  return impl->reserve(blocks);
+}
+// LITERALINCLUDE END: RESERVE
+
+OpenRegGeneratorImpl::OpenRegGeneratorImpl(DeviceIndex device)
+    : OpenRegGeneratorImpl(device, c10::make_intrusive<GeneratorWords>()) {}
+
+OpenRegGeneratorImpl::OpenRegGeneratorImpl(DeviceIndex device,
+                                           c10::intrusive_ptr<GeneratorWords> words)
+    : c10::GeneratorImpl(c10::Device(c10::DeviceType::PrivateUse1, device),
+                         c10::DispatchKeySet(c10::DispatchKey::PrivateUse1)),
+      words_(std::move(words)) {}
+
+c10::intrusive_ptr<GeneratorWords> OpenRegGeneratorImpl::words() const {
+  const std::lock_guard lock(words_mutex_);
+  return words_;
+}
+
+PhiloxState OpenRegGeneratorImpl::reserve(uint64_t blocks) {
+  return words()->reserve(blocks);
+}
+
+void OpenRegGeneratorImpl::set_current_seed(uint64_t seed) { words()->set({seed, 0}); }
+
+uint64_t OpenRegGeneratorImpl::current_seed() const { return words()->get().seed; }
 
 uint64_t OpenRegGeneratorImpl::seed() {
-  set_current_seed(c10::detail::getNonDeterministicRandom());
-  return seed_;
+  const uint64_t seed = c10::detail::getNonDeterministicRandom();
+  set_current_seed(seed);
+  return seed;
 }
 
-void OpenRegGeneratorImpl::set_offset(uint64_t offset) { offset_ = offset; }
+void OpenRegGeneratorImpl::set_offset(uint64_t offset) { words()->set_offset(offset); }
 
-uint64_t OpenRegGeneratorImpl::get_offset() const { return offset_; }
+uint64_t OpenRegGeneratorImpl::get_offset() const { return words()->get().offset; }
 
+// LITERALINCLUDE START: STATE
 void OpenRegGeneratorImpl::set_state(const c10::TensorImpl& new_state) {
-  uint64_t words[2];
+  PhiloxState words;
   TORCH_CHECK_TYPE(
-      new_state.device().is_cpu() &&
+      new_state.layout() == at::kStrided && new_state.device().is_cpu() &&
           new_state.dtype() == caffe2::TypeMeta::Make<uint8_t>(),
       "openreg: the state of a generator is a CPU tensor of dtype torch.uint8");
   TORCH_CHECK_VALUE(new_state.numel() == sizeof(words) && new_state.is_contiguous(),
                     "openreg: the state of a generator has ", sizeof(words),
                     " contiguous bytes, this tensor has ", new_state.numel());
-  std::memcpy(words, new_state.data(), sizeof(words));
-  seed_ = words[0];
-  offset_ = words[1];
+  std::memcpy(&words, new_state.data(), sizeof(words));
+  this->words()->set(words);
 }
 
 c10::intrusive_ptr<c10::TensorImpl> OpenRegGeneratorImpl::get_state() const {
-  const uint64_t words[2] = {seed_, offset_};
-  const at::TensorBase state =
-      at::detail::empty_cpu({static_cast<int64_t>(sizeof(words))}, at::kByte);
-  std::memcpy(state.mutable_data_ptr(), words, sizeof(words));
+  const PhiloxState words = this->words()->get();
+  const at::TensorBase state = at::detail::empty_cpu({sizeof(words)}, at::kByte);
+  std::memcpy(state.mutable_data_ptr(), &words, sizeof(words));
   return state.getIntrusivePtr();
+}
+// LITERALINCLUDE END: STATE
+static_assert(sizeof(PhiloxState) == 16, "the state is these bytes");
+
+// LITERALINCLUDE START: GRAPHSAFE
+c10::intrusive_ptr<c10::GeneratorImpl> OpenRegGeneratorImpl::graphsafe_get_state()
+    const {
+  return c10::intrusive_ptr<c10::GeneratorImpl>::unsafe_steal_from_new(
+      new OpenRegGeneratorImpl(device().index(), words()));  // shares the words
+}
+
+void OpenRegGeneratorImpl::graphsafe_set_state(
+    const c10::intrusive_ptr<c10::GeneratorImpl>& other) {
+  const auto* impl = dynamic_cast<const OpenRegGeneratorImpl*>(other.get());
+  TORCH_CHECK_TYPE(impl != nullptr,
+                   "openreg: expected the state of an openreg generator, but got one "
+                   "of device ",
+                   other->device());
+  c10::intrusive_ptr<GeneratorWords> theirs = impl->words();
+  const std::lock_guard lock(words_mutex_);
+  words_ = std::move(theirs);
 }
 
 OpenRegGeneratorImpl* OpenRegGeneratorImpl::clone_impl() const {
-  auto* copy = new OpenRegGeneratorImpl(device().index());
-  copy->seed_ = seed_;
-  copy->offset_ = offset_;
-  return copy;
+  return new OpenRegGeneratorImpl(  // copies the words
+      device().index(), c10::make_intrusive<GeneratorWords>(words()->get()));
 }
+// LITERALINCLUDE END: GRAPHSAFE
 
+// LITERALINCLUDE START: DEFAULT_GENERATOR
 const at::Generator& default_generator(DeviceIndex device) {
   static const std::vector<at::Generator> generators = [] {
     std::vector<at::Generator> all;
@@ -72,5 +137,6 @@ const at::Generator& default_generator(DeviceIndex device) {
   check_device_index(device);
   return generators[static_cast<size_t>(device)];
 }
+// LITERALINCLUDE END: DEFAULT_GENERATOR
 
 }  // namespace openreg

@@ -1,37 +1,80 @@
-// A device's generator: its seed and its state; see docs/operators/fallback.md.
+// A device's generator: seed, offset, state; see docs/runtime/generator.md.
 #pragma once
 
 #include <ATen/core/Generator.h>
 #include <c10/core/GeneratorImpl.h>
+
+#include <mutex>
+#include <optional>
 
 #include "csrc/Export.h"
 #include "csrc/runtime/OpenRegFunctions.h"
 
 namespace openreg {
 
-// A counter-based generator is a seed and an offset: how many numbers were drawn.
-// Follows c10/core/GeneratorImpl.h. Lock mutex_ around all members except the constant.
-class OpenRegGeneratorImpl final : public c10::GeneratorImpl {
- public:
-  explicit OpenRegGeneratorImpl(DeviceIndex device);
+// LITERALINCLUDE START: PHILOX_STATE
+// All that a kernel gets of a generator, by value: the key, and its first counter.
+struct PhiloxState {
+  uint64_t seed = c10::default_rng_seed_val;
+  uint64_t offset = 0;  // in blocks of 128 bits
+};
 
-  void set_current_seed(uint64_t seed) override;
-  uint64_t current_seed() const override;
-  uint64_t seed() override;  // takes a new one from the system, and returns it
-  void set_offset(uint64_t offset) override;
-  uint64_t get_offset() const override;
-  // The state is a CPU tensor of 16 bytes: seed and offset.
-  void set_state(const c10::TensorImpl& new_state) override;
-  c10::intrusive_ptr<c10::TensorImpl> get_state() const override;
+// The words of a generator. Several generators may share them: see
+// graphsafe_get_state. Therefore they have a lock of their own.
+class GeneratorWords final : public c10::intrusive_ptr_target {
+ public:
+  explicit GeneratorWords(PhiloxState words = {}) : words_(words) {}
+  PhiloxState get() const;
+  void set(PhiloxState words);
+  void set_offset(uint64_t offset);
+  // Takes the next `blocks` counters, for good: nobody gets them again.
+  PhiloxState reserve(uint64_t blocks);
 
  private:
-  OpenRegGeneratorImpl* clone_impl() const override;
-
-  uint64_t seed_ = c10::default_rng_seed_val;
-  uint64_t offset_ = 0;
+  mutable std::mutex mutex_;
+  PhiloxState words_;
 };
+// LITERALINCLUDE END: PHILOX_STATE
+
+// LITERALINCLUDE START: GENERATOR
+// Follows c10/core/GeneratorImpl.h. Torch locks mutex_ around most of these calls, but
+// not around all: initial_seed() in Python does not. So none of them relies on it, and
+// none of them takes it.
+class OPENREG_EXPORT OpenRegGeneratorImpl final : public c10::GeneratorImpl {
+ public:
+  explicit OpenRegGeneratorImpl(DeviceIndex device);
+  static c10::DeviceType device_type() { return c10::DeviceType::PrivateUse1; }  // (1)
+
+  void set_current_seed(uint64_t seed) override;  // (2)
+  uint64_t current_seed() const override;
+  uint64_t seed() override;
+  void set_offset(uint64_t offset) override;
+  uint64_t get_offset() const override;
+  void set_state(const c10::TensorImpl& new_state) override;  // (3)
+  c10::intrusive_ptr<c10::TensorImpl> get_state() const override;
+  void graphsafe_set_state(
+      const c10::intrusive_ptr<c10::GeneratorImpl>& other) override;
+  c10::intrusive_ptr<c10::GeneratorImpl> graphsafe_get_state() const override;  // (4)
+
+  PhiloxState reserve(uint64_t blocks);  // (5)
+
+ private:
+  OpenRegGeneratorImpl(DeviceIndex device, c10::intrusive_ptr<GeneratorWords> words);
+  OpenRegGeneratorImpl* clone_impl() const override;  // (6)
+  c10::intrusive_ptr<GeneratorWords> words() const;
+
+  mutable std::mutex words_mutex_;  // which words, not what they say
+  c10::intrusive_ptr<GeneratorWords> words_;
+};
+// LITERALINCLUDE END: GENERATOR
 
 // The generator that is used where none is given. -1 means the current device.
 OPENREG_EXPORT const at::Generator& default_generator(DeviceIndex device);
+
+// What a random operator does before its launch: takes `blocks` counters of
+// `generator`, or of the default generator of `device`. Throws if the generator is of
+// another type of device.
+OPENREG_EXPORT PhiloxState reserve(const std::optional<at::Generator>& generator,
+                                   DeviceIndex device, uint64_t blocks);
 
 }  // namespace openreg

@@ -57,6 +57,7 @@ from .memory import (
     use_mem_pool,
 )
 from .random import (
+    _get_generator,  # noqa: F401  torch's compiler looks it up
     default_generators,
     get_rng_state,
     get_rng_state_all,

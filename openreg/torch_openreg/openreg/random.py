@@ -1,9 +1,10 @@
-# Seeds and states of the devices' generators; see docs/operators/fallback.md.
+# Seeds and states of the devices' generators; see docs/frontend/random.md.
 """Random numbers: one default generator for each device."""
 
 from collections.abc import Iterable, Sequence
 
 import torch
+from torch._functorch._aot_autograd.utils import register_graphsafe_rng_device_type
 
 from torch_openreg import _C
 
@@ -13,6 +14,23 @@ from ._utils import _get_device_index
 
 def _generator(device: _Device) -> torch.Generator:
     return _C._default_generator(_get_device_index(device))
+
+
+# LITERALINCLUDE START: GRAPHSAFE_PYTHON
+def _get_generator(device: torch.device) -> torch.Generator:
+    """Return the default generator of a device; torch's compiler calls this."""
+    return _generator(device)
+
+
+def _register_graphsafe() -> None:
+    """Let compiled graphs save and restore the state of a generator by reference.
+
+    ``import torch`` has loaded the module that is asked, so this costs no time.
+    """
+    register_graphsafe_rng_device_type("openreg")
+
+
+# LITERALINCLUDE END: GRAPHSAFE_PYTHON
 
 
 class _DefaultGenerators(Sequence[torch.Generator]):
@@ -33,23 +51,33 @@ default_generators: Sequence[torch.Generator] = _DefaultGenerators()
 
 
 def manual_seed(seed: int) -> None:
-    """Set the seed of the current device's default generator."""
-    _generator("openreg").manual_seed(seed)
+    """Set the seed of the current device's default generator, and its offset to 0.
+
+    Args:
+        seed: from -2**63 to 2**64 - 1; a negative one counts from 2**64 down.
+
+    Raises:
+        ValueError: it is outside of that range.
+    """
+    _generator("openreg").manual_seed(int(seed))
 
 
 def manual_seed_all(seed: int) -> None:
-    """Set the seed of every device's default generator; torch.manual_seed calls it."""
+    """Do so for every device; ``torch.manual_seed`` calls this.
+
+    All devices then draw the same numbers.
+    """
     for generator in default_generators:
-        generator.manual_seed(seed)
+        generator.manual_seed(int(seed))
 
 
 def seed() -> None:
-    """Give the current device's default generator a new random seed."""
+    """Give the current device's default generator a seed that the system made up."""
     _generator("openreg").seed()
 
 
 def seed_all() -> None:
-    """Give every device's default generator the same new random seed."""
+    """Give every device's default generator the same seed, made up by the system."""
     manual_seed_all(torch.Generator().seed())
 
 
@@ -59,7 +87,12 @@ def initial_seed() -> int:
 
 
 def get_rng_state(device: _Device = "openreg") -> torch.Tensor:
-    """Return the state of a device's default generator, as a CPU byte tensor."""
+    """Return the state of a device's default generator.
+
+    Returns:
+        A CPU tensor of shape (16,) and dtype ``torch.uint8``: the seed and the offset,
+        each in 8 bytes.
+    """
     return _generator(device).get_state()
 
 
@@ -69,7 +102,16 @@ def get_rng_state_all() -> list[torch.Tensor]:
 
 
 def set_rng_state(new_state: torch.Tensor, device: _Device = "openreg") -> None:
-    """Set the state of a device's default generator."""
+    """Set the state of a device's default generator.
+
+    Args:
+        new_state: what :func:`get_rng_state` returned, for this or another device.
+        device: by default, the current device.
+
+    Raises:
+        TypeError: the state is not a CPU tensor of dtype ``torch.uint8``.
+        ValueError: it does not have 16 bytes, or there is no such device.
+    """
     _generator(device).set_state(new_state)
 
 
@@ -77,7 +119,8 @@ def set_rng_state_all(new_states: Iterable[torch.Tensor]) -> None:
     """Set the states of all devices' default generators.
 
     Raises:
-        ValueError: there are more or fewer states than devices; nothing has changed.
+        TypeError, ValueError: as :func:`set_rng_state`, or there are more or fewer
+            states than devices. Then nothing has changed.
     """
     states = list(new_states)
     if len(states) != len(default_generators):
@@ -85,5 +128,7 @@ def set_rng_state_all(new_states: Iterable[torch.Tensor]) -> None:
             f"openreg: expected one state for each of the {len(default_generators)} "
             f"devices, but got {len(states)}"
         )
-    for index, state in enumerate(states):
-        set_rng_state(state, index)
+    for state in states:
+        torch.Generator("openreg").set_state(state)  # raises if it is none
+    for generator, state in zip(default_generators, states, strict=True):
+        generator.set_state(state)
