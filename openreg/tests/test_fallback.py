@@ -115,53 +115,49 @@ def test_a_program_learns_without_native_kernels():
     assert_close(torch.tensor(losses), torch.tensor(train("cpu")))
 
 
-# -- random numbers --
+# -- random numbers, of an operator that only the CPU knows --
 
 
-def test_the_seed_of_the_device_decides():
-    torch.manual_seed(7)
-    first = torch.rand(5, device="openreg")
-    second = torch.rand(5, device="openreg")
-    torch.manual_seed(7)
-    assert_close(torch.rand(5, device="openreg").cpu(), first.cpu(), rtol=0, atol=0)
+@pytest.fixture
+def noise():
+    library = torch.library.Library("test_fallback", "DEF")
+    library.define("noise(Tensor x, *, Generator? generator=None) -> Tensor")
+    library.impl(
+        "noise",
+        lambda x, *, generator: torch.rand(x.shape, generator=generator),
+        "CPU",
+    )
+    yield torch.ops.test_fallback.noise
+    library._destroy()
+
+
+def test_the_seed_of_the_device_decides(noise):
+    x = torch.ones(5, device="openreg")
+    before = torch.get_rng_state()
+    torch.openreg.manual_seed(7)
+    first, second = noise(x), noise(x)
+    assert first.device == x.device
+    torch.openreg.manual_seed(7)
+    assert torch.equal(noise(x).cpu(), first.cpu())
+    assert torch.equal(noise(x).cpu(), second.cpu())
     assert not torch.equal(first.cpu(), second.cpu())
     torch.openreg.manual_seed(8)
-    assert not torch.equal(torch.rand(5, device="openreg").cpu(), first.cpu())
+    assert not torch.equal(noise(x).cpu(), first.cpu())
+    assert torch.equal(torch.get_rng_state(), before)  # the CPU's was not touched
+    assert torch.openreg.fallback_counts() == {"test_fallback::noise": 5}
 
 
-def test_state_can_be_saved_and_restored():
+def test_an_own_generator_is_used(noise):
+    x = torch.ones(5, device="openreg")
+    generator = torch.Generator("openreg").manual_seed(3)
     state = torch.openreg.get_rng_state()
-    first = torch.randn(5, device="openreg")
-    torch.openreg.set_rng_state(state)
-    assert_close(torch.randn(5, device="openreg").cpu(), first.cpu(), rtol=0, atol=0)
-    with torch.random.fork_rng(devices=[0], device_type="openreg"):
-        inside = torch.rand(3, device="openreg")
-    assert_close(torch.rand(3, device="openreg").cpu(), inside.cpu(), rtol=0, atol=0)
-
-
-def test_an_own_generator_is_used():
-    generator = torch.Generator("openreg")
+    first = noise(x, generator=generator)
+    assert generator.get_offset() == 1
     generator.manual_seed(3)
-    first = torch.rand(4, device="openreg", generator=generator)
-    generator.manual_seed(3)
-    second = torch.empty(4, device="openreg").uniform_(generator=generator)
-    assert_close(first.cpu(), second.cpu(), rtol=0, atol=0)
-    with pytest.raises(RuntimeError, match="expected a generator of device openreg"):
-        torch.empty(4, device="openreg").uniform_(generator=torch.Generator())
-
-
-def test_random_numbers_do_not_touch_the_cpu_generator():
-    before = torch.get_rng_state()
-    torch.rand(5, device="openreg")
-    assert torch.equal(torch.get_rng_state(), before)
-
-
-def test_bad_generator_states_are_refused():
-    generator = torch.Generator("openreg")
-    with pytest.raises(ValueError, match="16 contiguous bytes, this tensor has 3"):
-        generator.set_state(torch.zeros(3, dtype=torch.uint8))
-    with pytest.raises(TypeError, match=r"torch\.uint8"):
-        generator.set_state(torch.zeros(16))
+    assert torch.equal(noise(x, generator=generator).cpu(), first.cpu())
+    assert torch.equal(torch.openreg.get_rng_state(), state)
+    with pytest.raises(RuntimeError, match="Expected a 'openreg' device type"):
+        noise(x, generator=torch.Generator())
 
 
 # -- modes and counters --

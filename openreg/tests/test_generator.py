@@ -32,9 +32,7 @@ def words(count: int, generator: torch.Generator) -> list[int]:
     raw = torch.empty(count // 2, dtype=torch.int64, device="openreg")
     raw.random_(-(2**63), None, generator=generator)
     return [
-        word
-        for value in raw.tolist()
-        for word in (value & MASK, value >> 32 & MASK)
+        word for value in raw.tolist() for word in (value & MASK, value >> 32 & MASK)
     ]
 
 
@@ -90,7 +88,7 @@ def test_the_seed_may_be_any_64_bits():
     for seed, stored in ((2**64 - 1, 2**64 - 1), (-1, 2**64 - 1), (5, 5)):
         assert generator.manual_seed(seed) is generator
         assert generator.initial_seed() == stored
-    with pytest.raises(ValueError, match="[Oo]verflow"):
+    with pytest.raises(ValueError, match=r"[Oo]verflow"):
         generator.manual_seed(2**64)
     assert generator.initial_seed() == 5
     assert generator.seed() == generator.initial_seed()

@@ -17,6 +17,7 @@ from . import (  # noqa: F401  torch looks them up
 )
 from ._utils import Device as _Device
 from ._utils import _get_device_index
+from .amp import get_amp_supported_dtype
 from .capabilities import (
     can_device_access_peer,
     device_memory_used,
@@ -105,6 +106,7 @@ __all__ = [
     "empty_cache",
     "fallback_counts",
     "fallback_mode",
+    "get_amp_supported_dtype",
     "get_device_capability",
     "get_device_name",
     "get_device_properties",

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "csrc/runtime/OpenRegGenerator.h"
+#include "csrc/runtime/Philox.h"
 
 namespace openreg {
 namespace {
@@ -116,16 +117,13 @@ std::optional<c10::Device> device_of(const c10::FunctionSchema& schema,
 // LITERALINCLUDE END: FALLBACK_DEVICE
 
 // LITERALINCLUDE START: FALLBACK_GENERATOR
-// A CPU kernel draws from a CPU generator. Give it one that follows from the seed and
-// the offset of the device's generator, and move the offset on.
-at::Generator cpu_generator_for(at::Generator device_generator) {
-  const std::lock_guard lock(device_generator.mutex());
-  auto* impl = device_generator.unsafeGetGeneratorImpl();
-  uint64_t word = impl->current_seed() + 0x9e3779b97f4a7c15 * (impl->get_offset() + 1);
-  word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9;  // splitmix64: near offsets give
-  word = (word ^ (word >> 27)) * 0x94d049bb133111eb;  // unrelated seeds
-  impl->set_offset(impl->get_offset() + 1);
-  return at::detail::createCPUGenerator(word ^ (word >> 31));
+// A CPU kernel draws from a CPU generator. Give it one with a random seed, which comes
+// from the device's generator.
+at::Generator cpu_generator_for(const std::optional<at::Generator>& generator,
+                                c10::Device device) {
+  const PhiloxState state = reserve(generator, device.index(), /*blocks=*/1);
+  const PhiloxBlock block = philox(state.seed, state.offset, 0);
+  return at::detail::createCPUGenerator(uint64_t{block[1]} << 32 | block[0]);
 }
 // LITERALINCLUDE END: FALLBACK_GENERATOR
 
@@ -141,12 +139,7 @@ void replace_generators(const c10::FunctionSchema& schema, torch::jit::Stack* st
     if (!takes_generator) {
       continue;
     }
-    const at::Generator generator =
-        value.isNone() ? default_generator(device.index()) : value.toGenerator();
-    TORCH_CHECK(generator.device().is_privateuseone(), "openreg: ", schema.name(),
-                ": expected a generator of device openreg, but got one of device ",
-                generator.device());
-    value = cpu_generator_for(generator);
+    value = cpu_generator_for(value.toOptional<at::Generator>(), device);
   }
 }
 

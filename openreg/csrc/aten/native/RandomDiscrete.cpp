@@ -23,21 +23,22 @@ uint64_t scale_to(uint64_t word, uint64_t range) {
   return static_cast<uint64_t>(uint128{word} * range >> 64);
 }
 
-// Every integer dtype that the CPU has random integers for, and floating point.
+// Every dtype that holds integers: also the unsigned ones that have few operators.
 template <class Draw>
 void fill_integers(const at::Tensor& self, const OptionalGenerator& generator,
                    Draw draw) {
-  AT_DISPATCH_ALL_TYPES_AND3(
-      at::kHalf, at::kBFloat16, at::kBool, self.scalar_type(), "random_", [&] {
-        fill_random<scalar_t, 2>("random_", self, generator,
-                                 [=](Words words, int64_t count, scalar_t* values) {
-                                   for (int64_t i = 0; i < count; ++i) {
-                                     const uint64_t word = word64(words + 2 * i);
-                                     values[i] =
-                                         draw.template operator()<scalar_t>(word);
-                                   }
-                                 });
-      });
+  AT_DISPATCH_V2(self.scalar_type(), "random_", AT_WRAP([&] {
+                   fill_random<scalar_t, 2>(
+                       "random_", self, generator,
+                       [=](Words words, int64_t count, scalar_t* values) {
+                         for (int64_t i = 0; i < count; ++i) {
+                           const uint64_t word = word64(words + 2 * i);
+                           values[i] = draw.template operator()<scalar_t>(word);
+                         }
+                       });
+                 }),
+                 AT_EXPAND(AT_ALL_TYPES), AT_EXPAND(AT_BAREBONES_UNSIGNED_TYPES),
+                 at::kHalf, at::kBFloat16, at::kBool);
 }
 
 // [0, largest value], and for floating point [0, 2^digits]: all integers up to there.
