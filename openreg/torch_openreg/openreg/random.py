@@ -33,6 +33,7 @@ def _register_graphsafe() -> None:
 # LITERALINCLUDE END: GRAPHSAFE_PYTHON
 
 
+# LITERALINCLUDE START: DEFAULT_GENERATORS
 class _DefaultGenerators(Sequence[torch.Generator]):
     """The default generator of each device, by index."""
 
@@ -48,6 +49,7 @@ class _DefaultGenerators(Sequence[torch.Generator]):
 
 
 default_generators: Sequence[torch.Generator] = _DefaultGenerators()
+# LITERALINCLUDE END: DEFAULT_GENERATORS
 
 
 def manual_seed(seed: int) -> None:
@@ -62,6 +64,7 @@ def manual_seed(seed: int) -> None:
     _generator("openreg").manual_seed(int(seed))
 
 
+# LITERALINCLUDE START: MANUAL_SEED_ALL
 def manual_seed_all(seed: int) -> None:
     """Do so for every device; ``torch.manual_seed`` calls this.
 
@@ -69,6 +72,9 @@ def manual_seed_all(seed: int) -> None:
     """
     for generator in default_generators:
         generator.manual_seed(int(seed))
+
+
+# LITERALINCLUDE END: MANUAL_SEED_ALL
 
 
 def seed() -> None:

@@ -181,12 +181,10 @@ at::Tensor& cauchy_(at::Tensor& self, double median, double sigma,
                                                                generator);
 }
 
-// LITERALINCLUDE START: NORMAL_TENSORS
 at::Tensor normal_tensor_float(const at::Tensor& mean, double std,
                                OptionalGenerator generator) {
   return templates::normal_impl<Normal, OpenRegGeneratorImpl>(mean, std, generator);
 }
-// LITERALINCLUDE END: NORMAL_TENSORS
 
 at::Tensor normal_float_tensor(double mean, const at::Tensor& std,
                                OptionalGenerator generator) {

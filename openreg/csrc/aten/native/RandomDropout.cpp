@@ -16,12 +16,11 @@ namespace {
 
 using Words = const uint32_t*;
 
-// LITERALINCLUDE START: DROPOUT
 template <class T>
 void launch_dropout(const at::Tensor& input, const at::Tensor& out,
                     const at::Tensor& mask, double p) {
   using C = at::opmath_type<T>;
-  const auto kept = static_cast<uint64_t>(std::ldexp(1 - p, 32));  // (1)
+  const auto kept = static_cast<uint64_t>(std::ldexp(1 - p, 32));
   const auto scale =
       static_cast<c10::scalar_value_type<C>::type>(p < 1 ? 1 / (1 - p) : 0);
   const KernelTensor from(input);
@@ -38,7 +37,7 @@ void launch_dropout(const at::Tensor& input, const at::Tensor& out,
       std::array<bool, kTileWords> keeps;
       in.read(first, count, values.data());
       for (int64_t i = 0; i < count; ++i) {
-        keeps[i] = words[i] < kept;  // (2)
+        keeps[i] = words[i] < kept;
         values[i] = static_cast<T>(static_cast<C>(values[i]) * (keeps[i] ? scale : 0));
       }
       result.write(first, count, values.data());
@@ -46,7 +45,6 @@ void launch_dropout(const at::Tensor& input, const at::Tensor& out,
     });
   });
 }
-// LITERALINCLUDE END: DROPOUT
 
 // Copies, with the strides of `input` where it is dense.
 at::Tensor copy_of(const at::Tensor& input) {

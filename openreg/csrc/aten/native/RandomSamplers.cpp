@@ -22,7 +22,7 @@ class ElementStream {
   static constexpr uint64_t kBlocks = 1024;
 
   ElementStream(PhiloxState state, int64_t element)
-      : state_(state), element_(static_cast<uint64_t>(element) + 1) {}  // (1)
+      : state_(state), element_(static_cast<uint64_t>(element) + 1) {}
 
   double operator()() {  // in [0, 1)
     if (next_ == 4) {
@@ -150,7 +150,6 @@ at::Tensor poisson(const at::Tensor& rate, OptionalGenerator generator) {
   return out;
 }
 
-// LITERALINCLUDE START: BINOMIAL
 at::Tensor binomial(const at::Tensor& count, const at::Tensor& probability,
                     OptionalGenerator generator) {
   TORCH_CHECK_VALUE(at::isFloatingType(count.scalar_type()),
@@ -177,7 +176,6 @@ at::Tensor binomial(const at::Tensor& count, const at::Tensor& probability,
   });
   return out;
 }
-// LITERALINCLUDE END: BINOMIAL
 
 at::Tensor standard_gamma(const at::Tensor& alpha, OptionalGenerator generator) {
   const at::Tensor out = at::empty_like(alpha, at::MemoryFormat::Contiguous);
