@@ -23,7 +23,7 @@ def kolmogorov_smirnov(sample: torch.Tensor, cdf) -> float:
 
 
 def chi_squared(sample: torch.Tensor, probability) -> float:
-    """How many standard deviations a sample of small integers is off its probabilities."""
+    """How many deviations a sample of small integers is off its probabilities."""
     values = sample.cpu().long().flatten()
     counts = torch.bincount(values).double()
     expected = probability(torch.arange(len(counts)).double()) * len(values)

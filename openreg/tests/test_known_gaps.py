@@ -176,3 +176,24 @@ def test_a_thread_that_computes_while_python_ends_aborts(run_python):
     process = run_python(program)
     aborted = "terminate called without an active exception" in process.stderr
     assert aborted == (sys.version_info < (3, 14))  # then such threads sleep for ever
+
+
+def test_the_eager_backend_forgets_the_mask_of_a_checkpoint_on_every_device():
+    from torch.utils.checkpoint import checkpoint
+
+    def layer(x: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.dropout(x) * x
+
+    def fits(backend: str, device: str) -> bool:
+        x = torch.ones(1000, device=device, requires_grad=True)
+        step = torch.compile(
+            lambda x: checkpoint(layer, x, use_reentrant=False), backend=backend
+        )
+        y = step(x)
+        y.sum().backward()
+        assert x.grad is not None
+        return torch.equal(x.grad.cpu(), 2 * y.detach().cpu())
+
+    for device in ("cpu", "openreg"):
+        assert not fits("eager", device)
+        assert fits("aot_eager", device)
