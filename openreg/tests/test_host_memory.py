@@ -295,7 +295,7 @@ def test_statistics_follow_tensors():
     now = stats()
     assert now["allocated_bytes.current"] == before["allocated_bytes.current"]
     assert now["num_host_free"] == now["host_free_time.count"] == 1
-    nested = torch.openreg.host_memory_stats_as_nested_dict()
+    nested = torch.openreg.memory.host_memory_stats_as_nested_dict()
     assert nested["active_bytes"]["peak"] == now["active_bytes.peak"]
     torch.openreg.reset_peak_host_memory_stats()
     assert stats()["active_bytes.peak"] == before["active_bytes.current"]

@@ -30,7 +30,7 @@ def host_memory_stats() -> dict[str, Any]:
     The first four have ``current``, ``peak``, ``allocated`` and ``freed``; times have
     ``total``, ``max``, ``min``, ``count`` and ``avg``.
     """
-    stats = {}
+    stats: dict[str, Any] = {}
     for name, value in sorted(host_memory_stats_as_nested_dict().items()):
         if isinstance(value, dict):
             stats |= {f"{name}.{metric}": value[metric] for metric in sorted(value)}
