@@ -161,6 +161,20 @@ def large_operations(rounds: int) -> list[Row]:
     ]  # fmt: skip
 
 
+def random_numbers(rounds: int) -> list[Row]:
+    """Draws of one number, and of 16 million."""
+    rows = []
+    for count, size, calls in ((1, "1 element", 3000), (1 << 24, "16 M elements", 1)):
+        cpu, device = torch.empty(count), torch.empty(count, device="openreg")
+        rows += [
+            compare(f"uniform_, {size}", "CPU tensor", cpu.uniform_, device.uniform_,
+                    calls, rounds),
+            compare(f"normal_, {size}", "CPU tensor", cpu.normal_, device.normal_,
+                    calls, rounds),
+        ]  # fmt: skip
+    return rows
+
+
 def show(rows: list[Row]) -> None:
     """Print the table."""
     heads = ("operation", "against", "that, us", "openreg, us", "ratio")
@@ -182,6 +196,7 @@ def main() -> int:
     torch.set_num_threads(1)  # on both sides: the machine may be busy
     rows = small_operations(rounds) + streams_and_events(rounds)
     rows += copies(rounds) + large_operations(rounds)
+    rows += random_numbers(rounds)
     show(rows)
     machine = f"{platform.machine()}, Python {platform.python_version()}"
     print(f"torch {torch.__version__}, {machine}, 1 thread, median of {rounds} rounds")
