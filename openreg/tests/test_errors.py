@@ -200,6 +200,31 @@ def test_a_fault_in_backward_reaches_the_caller():
     assert x.grad.tolist() == [2, 2, 2, 2]
 
 
+@pytest.mark.parametrize("steal", ["0", "1"])
+def test_an_exception_in_a_kernel_is_a_fault(steal, run_python, compile_cpp):
+    program = f"""
+        import torch
+        torch.ops.load_library({str(compile_cpp("throwing"))!r})
+        operators = torch.ops.openreg_throwing
+        for name in ("torch", "standard", "number"):
+            getattr(operators, name)()
+            try:
+                torch.openreg.synchronize()
+            except torch.AcceleratorError as error:
+                print(error.error_code, str(error).partition("kernel ")[2])
+            torch.openreg.simulator.reset()
+    """
+    process = run_python(program, OPENREG_STEAL=steal)
+    assert process.returncode == 0, process.stderr
+    words = ["thrown by torch", "thrown by the library", "unknown C++ exception"]
+    for line, name, word in zip(
+        process.stdout.splitlines(), ["torch", "standard", "number"], words, strict=True
+    ):
+        assert line.startswith(
+            f"719 'throw_{name}' on stream 0 failed with orErrorLaunchFailure: {word}"
+        )
+
+
 def test_a_fault_in_one_thread_is_an_exception_in_each():
     fail_add()
     errors = []
