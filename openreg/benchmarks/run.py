@@ -8,6 +8,7 @@ one after the other, and the table shows the median of the rounds' ratios.
 """
 
 import argparse
+import ctypes
 import json
 import platform
 import statistics
@@ -126,6 +127,28 @@ def streams_and_events(rounds: int) -> list[Row]:
     ]  # fmt: skip
 
 
+def device_memory(rounds: int) -> list[Row]:
+    """What the allocator's cache saves, and what its counters cost."""
+    from torch_openreg import _C
+
+    driver = ctypes.CDLL(str(Path(_C.__file__).parent / "lib/libopenreg.so"))
+    address = ctypes.c_void_p()
+
+    def miss() -> None:
+        driver.orMalloc(ctypes.byref(address), ctypes.c_size_t(1024))
+        driver.orFree(address)
+
+    def hit() -> None:
+        _C._caching_allocator_delete(_C._caching_allocator_alloc(1024))
+
+    cpu = lambda: torch.empty(1)  # noqa: E731
+    counters = torch.accelerator.memory_allocated
+    return [
+        compare("allocate and free 1 KiB, hit", "orMalloc", miss, hit, 2000, rounds),
+        compare("memory_allocated()", "CPU tensor", cpu, counters, 200, rounds),
+    ]
+
+
 def copies(rounds: int) -> list[Row]:
     """64 MiB between host and device, against numpy's copy of as much."""
     count = 64 * MIB // 4
@@ -196,7 +219,7 @@ def main() -> int:
     torch.set_num_threads(1)  # on both sides: the machine may be busy
     rows = small_operations(rounds) + streams_and_events(rounds)
     rows += copies(rounds) + large_operations(rounds)
-    rows += random_numbers(rounds)
+    rows += random_numbers(rounds) + device_memory(rounds)
     show(rows)
     machine = f"{platform.machine()}, Python {platform.python_version()}"
     print(f"torch {torch.__version__}, {machine}, 1 thread, median of {rounds} rounds")
