@@ -197,3 +197,34 @@ def test_the_eager_backend_forgets_the_mask_of_a_checkpoint_on_every_device():
     for device in ("cpu", "openreg"):
         assert not fits("eager", device)
         assert fits("aot_eager", device)
+
+
+@pytest.mark.parametrize("run", range(3))  # without the way round, most runs fail
+def test_a_process_may_end_right_after_backward(run_python, run):
+    program = """
+        import torch
+        x = torch.ones(4, device="openreg", requires_grad=True)
+        torch.autograd.backward(x.view(4), torch.ones(4, device="openreg"))
+    """
+    process = run_python(program)
+    assert (process.returncode, process.stderr) == (0, "")
+
+
+def test_waiting_for_the_engine_survives_a_fault(run_python):
+    program = """
+        import torch
+        from torch_openreg.openreg import _engine
+        x = torch.ones(4, device="openreg:1", requires_grad=True)
+        x.clone().sum().backward()
+        torch.openreg.simulator.fail_kernel()
+        x.detach().fill_(1)
+        try:
+            torch.openreg.synchronize(1)
+        except torch.AcceleratorError:
+            print("faulted")
+        _engine._let_threads_finish()
+        print(x.grad.shape)
+    """
+    process = run_python(program)
+    assert process.stdout == "faulted\ntorch.Size([4])\n", process.stderr
+    assert process.returncode == 0

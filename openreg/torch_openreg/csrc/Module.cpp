@@ -8,6 +8,7 @@
 #include "csrc/aten/native/Fallback.h"
 #include "csrc/aten/native/Sleep.h"
 #include "csrc/runtime/OpenRegDeviceAllocator.h"
+#include "csrc/runtime/OpenRegEngine.h"
 #include "csrc/runtime/OpenRegFunctions.h"
 #include "csrc/runtime/OpenRegGenerator.h"
 #include "csrc/runtime/OpenRegHostAllocator.h"
@@ -63,6 +64,11 @@ void bind_initialization(py::module_& m) {
   m.def("_is_in_bad_fork", &openreg::is_in_bad_fork);
 }
 // LITERALINCLUDE END: LAZY_INIT
+
+void bind_engine(py::module_& m) {
+  m.def("_wait_for_engine", &openreg::wait_for_engine, NoGil(),
+        "Waits until autograd's threads have let go of all backward passes.");
+}
 
 void bind_random(py::module_& m) {
   m.def("_default_generator", &openreg::default_generator, py::arg("device"),
@@ -284,6 +290,7 @@ extern "C" C10_EXPORT PyObject* initOpenRegModule() {
         "torch_openreg._C", "C++ half of torch_openreg.", &definition);
     bind_devices(m);
     bind_initialization(m);
+    bind_engine(m);
     bind_random(m);
     bind_streams(m);
     bind_fallback(m);

@@ -1,0 +1,25 @@
+# Lets autograd's threads finish before Python ends; see docs/ship/known-gaps.md.
+"""At the end of the process, wait for the threads of the autograd engine.
+
+A thread that lets go of a backward pass gives back a Python object. If Python has ended
+meanwhile, the process is killed by SIGABRT.
+"""
+
+import atexit
+from pathlib import Path
+
+from torch_openreg import _C
+
+
+# LITERALINCLUDE START: ENGINE_EXIT
+def _let_threads_finish() -> None:
+    """Wait for the engine if it has threads for devices."""
+    if not _C._is_initialized():
+        return
+    threads = Path("/proc/self/task").glob("*/comm")
+    if any(name.read_text().startswith("pt_autograd") for name in threads):
+        _C._wait_for_engine()
+
+
+atexit.register(_let_threads_finish)
+# LITERALINCLUDE END: ENGINE_EXIT
