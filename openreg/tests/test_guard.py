@@ -67,6 +67,7 @@ def _calls() -> dict[str, object]:
     def backward():
         torch.autograd.backward(weight.view(4), torch.empty_like(x))
 
+    backward()  # the first one of a process also starts the engine's threads
     return {
         "current_device_index": acc.current_device_index,
         "set_device_index": lambda: acc.set_device_index(0),
