@@ -43,11 +43,12 @@ void set_tensor_tags(const at::Tensor& tensor, TensorTags tags) {
     TORCH_CHECK_VALUE(tags.count(taken) == 0, "openreg: the name '", taken,
                       "' is torch's own in a saved tensor: take another for your tag");
   }
-  c10::intrusive_ptr<c10::BackendMeta> meta;
-  if (!tags.empty()) {
-    meta = c10::make_intrusive<OpenRegBackendMeta>(std::move(tags));
+  c10::TensorImpl* impl = tensor.unsafeGetTensorImpl();
+  if (c10::BackendMeta* meta = impl->get_backend_meta()) {
+    static_cast<OpenRegBackendMeta*>(meta)->set_tags(std::move(tags));
+  } else {
+    impl->set_backend_meta(c10::make_intrusive<OpenRegBackendMeta>(std::move(tags)));
   }
-  tensor.unsafeGetTensorImpl()->set_backend_meta(std::move(meta));
 }
 
 }  // namespace openreg

@@ -27,6 +27,7 @@ class OpenRegBackendMeta final : public c10::BackendMeta {
   }
 
   const TensorTags& tags() const { return tags_; }
+  void set_tags(TensorTags tags) { tags_ = std::move(tags); }
 
  private:
   TensorTags tags_;
