@@ -228,3 +228,13 @@ def test_waiting_for_the_engine_survives_a_fault(run_python):
     process = run_python(program)
     assert process.stdout == "faulted\ntorch.Size([4])\n", process.stderr
     assert process.returncode == 0
+
+
+def test_flex_attention_refuses_devices_that_it_does_not_list():
+    from torch.nn.attention.flex_attention import flex_attention  # takes a second
+
+    query = torch.ones(1, 1, 4, 4, device="openreg")
+    with pytest.raises(
+        ValueError, match="FlexAttention is only supported on CUDA, CPU"
+    ):
+        flex_attention(query, query, query)
