@@ -1,4 +1,4 @@
-# Attention: the choice, the fused operator, its fast paths; see
+# Attention: the choice and the fused operator; see
 # docs/operators/composite.md.
 import itertools
 
