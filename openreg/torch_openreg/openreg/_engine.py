@@ -1,4 +1,4 @@
-# Lets autograd's threads finish before Python ends; see docs/ship/known-gaps.md.
+# Lets autograd's threads finish before Python ends; see docs/ship/known-crashes.md.
 """At the end of the process, wait for the threads of the autograd engine.
 
 A thread that lets go of a backward pass gives back a Python object. If Python has ended
