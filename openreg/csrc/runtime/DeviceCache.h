@@ -26,7 +26,7 @@ struct CacheState {
 using StreamFilter = std::function<bool(const c10::Stream&)>;
 
 // LITERALINCLUDE START: RULES
-// The rules, each with a test in openreg/tests/test_memory.py:
+// The rules, each with a test in openreg/tests/test_memory_rules.py:
 //
 // 1. The lock is held for some hundred nanoseconds and never while anybody waits: not
 //    for the device, not for room in a stream, not for the GIL of Python.
