@@ -18,7 +18,9 @@ LIBRARIES = Path(torch_openreg.__file__).parent / "lib"
 
 @pytest.fixture(autouse=True)
 def _clean_device():
-    """Every test starts on device 0 and leaves no fault and no work behind."""
+    """Every test starts on device 0 and the default streams, and leaves no work."""
+    for index in range(torch.openreg.device_count()):
+        torch.openreg.set_stream(torch.openreg.default_stream(index))
     torch.openreg.set_device(0)
     yield
     for index in range(torch.openreg.device_count()):
