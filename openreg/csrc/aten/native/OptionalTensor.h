@@ -24,6 +24,11 @@ inline at::Tensor on_device(const std::optional<KernelTensor>& tensor) {
   return tensor.has_value() ? tensor->on_device() : at::Tensor();
 }
 
+// Inside a kernel, for a function that asks whether the argument is there.
+inline std::optional<at::Tensor> if_given(const std::optional<KernelTensor>& tensor) {
+  return tensor.has_value() ? std::make_optional(tensor->on_device()) : std::nullopt;
+}
+
 // Throws what torch's own kernels throw if the tensors, of which some may be missing,
 // are not all on one device. Torch checks that for the kernels which it generates,
 // never for those that a backend registers.
