@@ -8,10 +8,17 @@ import pytest
 from browsing import html_pages, launch, serve, site_folder
 from playwright.sync_api import Browser, sync_playwright
 
+FILE_PAGES = "_files/"  # docs/_ext/snippet_contract/source_pages.py writes them
+
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run a test with ``page_name`` or ``chapter`` once for each page of the site."""
-    wanted = {"page_name", "chapter"} & set(metafunc.fixturenames)
+    """Run a test once for each page that it names in its arguments.
+
+    ``page_name``: every page. ``layout_name``: the same, but of the pages that show a
+    source file only the longest of each language; a template made them all alike.
+    ``chapter``: what the guide's authors wrote, without suffix.
+    """
+    wanted = {"page_name", "layout_name", "chapter"} & set(metafunc.fixturenames)
     if not wanted:
         return
     try:
@@ -19,15 +26,31 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     except FileNotFoundError as error:
         raise pytest.UsageError(str(error)) from None
     pages = html_pages(folder)
+    # A host serves 404.html at another address; test_published_files.py has it.
+    reachable = [name for name in pages if name != "404.html"]
     if "page_name" in wanted:
-        # A host serves 404.html at another address; test_published_files.py has it.
-        metafunc.parametrize(
-            "page_name", [name for name in pages if name != "404.html"]
-        )
+        metafunc.parametrize("page_name", reachable)
+    if "layout_name" in wanted:
+        metafunc.parametrize("layout_name", layouts(folder, reachable))
     if "chapter" in wanted:
         stems = [name.removesuffix(".html") for name in pages]
         written = [stem for stem in stems if (folder / f"{stem}.md").is_file()]
         metafunc.parametrize("chapter", written)
+
+
+def layouts(folder: Path, pages: list[str]) -> list[str]:
+    """Leave out source files but for the longest of each language."""
+    by_length = sorted(pages, key=lambda name: (folder / name).stat().st_size)
+    longest = {
+        Path(name).with_suffix("").suffix: name
+        for name in by_length
+        if name.startswith(FILE_PAGES)
+    }
+    return [
+        name
+        for name in pages
+        if not name.startswith(FILE_PAGES) or name in longest.values()
+    ]
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-# axe finds no violation of WCAG 2.1 A or AA on any page, in light and dark.
+# axe finds no violation of WCAG 2.1 A or AA on any layout, in light and dark.
 from __future__ import annotations
 
 from pathlib import Path
@@ -12,12 +12,12 @@ from playwright.sync_api import Browser
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
 def test_axe_finds_no_violation(
-    chromium: Browser, site: Path, viewport: dict, scheme: str, page_name: str
+    chromium: Browser, site: Path, viewport: dict, scheme: str, layout_name: str
 ) -> None:
     with open_page(chromium, viewport=viewport, scheme=scheme) as page:
-        page.goto((site / page_name).as_uri())
+        page.goto((site / layout_name).as_uri())
         faults = accessibility_faults(page)
-    assert not faults, f"{page_name}, {scheme}:\n" + "\n".join(faults)
+    assert not faults, f"{layout_name}, {scheme}:\n" + "\n".join(faults)
 
 
 def test_axe_finds_no_violation_in_the_open_search(
