@@ -104,6 +104,7 @@ def test_next_leads_through_every_chapter(
     following = page.locator("a.right-next")
     while following.count():
         following.click()
+        page.wait_for_load_state()  # a long page arrives in pieces
         visited.append(page.url.removeprefix(address).removesuffix(".html"))
         assert page.locator("a.left-prev").count() == 1, f"no way back: {visited[-1]}"
         assert len(visited) <= len(chapters), f"next leads in circles: {visited}"
