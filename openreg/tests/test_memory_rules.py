@@ -302,6 +302,7 @@ class AllocatorModel(RuleBasedStateMachine):
         assert set(found) == set(wanted) | self.others
 
     def teardown(self) -> None:
+        torch.openreg.synchronize()  # cpu() waits for the default stream only
         for name, (x, _) in self.tensors.items():
             assert x.cpu().unique().tolist() == [name]
         for y, expected in self.results:
