@@ -10,7 +10,7 @@
 #include "csrc/aten/native/AttentionKernel.h"
 #include "csrc/aten/native/Launch.h"
 #include "csrc/aten/native/OptionalTensor.h"
-#include "csrc/runtime/OpenRegGenerator.h"
+#include "csrc/aten/native/RandomKernel.h"
 
 namespace openreg {
 namespace {
@@ -86,20 +86,10 @@ AttentionProblem problem_of(const at::Tensor& query, double dropout_p, bool is_c
   return {scale.value_or(1 / std::sqrt(size)), dropout_p, is_causal};
 }
 
-struct Reserved {
-  uint64_t seed, offset;
-};
-
-// Takes as many random numbers from the device's generator as there are scores. One
-// counter gives four.
-Reserved reserve_scores(const at::Tensor& query, const at::Tensor& key) {
+// One random number for each score.
+PhiloxState reserve_scores(const at::Tensor& query, const at::Tensor& key) {
   const int64_t scores = query.size(0) * query.size(1) * query.size(2) * key.size(2);
-  at::Generator generator = default_generator(query.device().index());
-  const std::lock_guard lock(generator.mutex());
-  auto* impl = generator.unsafeGetGeneratorImpl();
-  const Reserved reserved{impl->current_seed(), impl->get_offset()};
-  impl->set_offset(reserved.offset + (scores + 3) / 4);
-  return reserved;
+  return reserve(std::nullopt, query.device().index(), blocks_for(scores, 1));
 }
 
 }  // namespace
@@ -140,7 +130,7 @@ fused_attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor
           .transpose(1, 2);
   at::Tensor seed = at::empty({}, query.options().dtype(at::kLong));  // (2)
   at::Tensor offset = at::empty({}, query.options().dtype(at::kLong));
-  Reserved random{0, 0};
+  PhiloxState random{0, 0};
   if (dropout_p > 0) {
     random = reserve_scores(query, key);  // (3)
   }
