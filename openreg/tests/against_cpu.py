@@ -27,3 +27,17 @@ def check_against_cpu(call, *tensors, **tolerance):
     expected = values_and_grads(call, tensors, "cpu")
     actual = values_and_grads(call, tensors, "openreg")
     assert_close(actual, expected, **tolerance)
+
+
+def losses_of_training(model, loss_of, device):
+    """Train ``model`` on ``device``; return ``loss_of(model)`` of its three steps."""
+    model.to(device)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    losses = []
+    for _ in range(3):
+        optimizer.zero_grad()
+        loss = loss_of(model)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return torch.tensor(losses)

@@ -2,7 +2,7 @@
 import pytest
 import torch
 import torch.nn.functional as F
-from against_cpu import check_against_cpu, leaf
+from against_cpu import check_against_cpu, leaf, losses_of_training
 from torch.testing import assert_close
 
 FLOATS = [torch.float64, torch.float32, torch.bfloat16, torch.float16]
@@ -283,18 +283,8 @@ def test_a_network_of_convolutions_learns_as_on_the_cpu(layer):
     def train(device):
         torch.manual_seed(0)
         model = layer()
-        data = torch.randn(4, 3, 8, 8)
-        model.to(device)
-        data = data.to(device)
-        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-        losses = []
-        for _ in range(3):
-            optimizer.zero_grad()
-            loss = model(data).square().mean()
-            loss.backward()
-            optimizer.step()
-            losses.append(loss.item())
-        return torch.tensor(losses)
+        data = torch.randn(4, 3, 8, 8).to(device)
+        return losses_of_training(model, lambda m: m(data).square().mean(), device)
 
     losses = train("openreg")
     assert losses[-1] < losses[0]

@@ -1,6 +1,7 @@
 # The fast paths of Transformer layers; see docs/operators/composite.md.
 import pytest
 import torch
+from against_cpu import losses_of_training
 from torch.testing import assert_close
 
 
@@ -92,17 +93,12 @@ def test_an_encoder_learns_as_on_the_cpu():
         )
         module = torch.nn.TransformerEncoder(layer, 2)
         data = torch.randn(2, 5, 8).to(device)
-        module.to(device)
-        optimizer = torch.optim.SGD(module.parameters(), lr=0.1)
-        losses = []
-        for _ in range(3):
-            optimizer.zero_grad()
+
+        def loss_of(module):
             out = module(data, src_key_padding_mask=PADDING.to(device))
-            loss = (out - data).square().mean()
-            loss.backward()
-            optimizer.step()
-            losses.append(loss.item())
-        return torch.tensor(losses)
+            return (out - data).square().mean()
+
+        return losses_of_training(module, loss_of, device)
 
     losses = train("openreg")
     assert losses[-1] < losses[0]
