@@ -87,30 +87,26 @@ def test_none_and_names_without_an_index_mean_the_current_device():
     del x
 
 
+TAKE_A_DEVICE = (
+    torch.accelerator.set_device_index,
+    torch.accelerator.current_stream,
+    torch.accelerator.synchronize,
+    torch.accelerator.memory_stats,
+    torch.accelerator.get_memory_info,
+    torch.accelerator.get_device_capability,
+)
+
+
 @pytest.mark.parametrize("device", ["cpu", torch.device("cuda:0")])
 def test_another_device_is_refused(device):
-    for call in (
-        torch.accelerator.set_device_index,
-        torch.accelerator.current_stream,
-        torch.accelerator.synchronize,
-        torch.accelerator.memory_stats,
-        torch.accelerator.get_memory_info,
-        torch.accelerator.get_device_capability,
-    ):
+    for call in TAKE_A_DEVICE:
         with pytest.raises(ValueError, match="doesn't match the current accelerator"):
             call(device)
 
 
 def test_a_device_that_does_not_exist_is_refused():
     torch.ones(1, device="openreg")
-    for call in (
-        torch.accelerator.set_device_index,
-        torch.accelerator.current_stream,
-        torch.accelerator.synchronize,
-        torch.accelerator.memory_stats,
-        torch.accelerator.get_memory_info,
-        torch.accelerator.get_device_capability,
-    ):
+    for call in TAKE_A_DEVICE:
         with pytest.raises(ValueError, match=r"openreg: .*device.*99"):
             call(99)
 
