@@ -89,6 +89,15 @@ def test_in_place_and_out_write_to_the_given_tensor():
     assert_close(column.cpu()[:, 1], (X * 2).sum(1))
 
 
+def test_results_keep_the_strides_that_the_cpu_gave_them():
+    a, b = torch.randn(4, 4), torch.randn(4, 3)
+    expected = torch.linalg.lstsq(a, b).solution
+    assert expected.stride() == (1, 4)
+    actual = torch.linalg.lstsq(a.to("openreg"), b.to("openreg")).solution
+    assert actual.stride() == expected.stride()
+    assert_close(actual.cpu(), expected)
+
+
 def test_a_program_learns_without_native_kernels():
     def train(device: str) -> list[float]:
         torch.manual_seed(0)

@@ -378,6 +378,14 @@ def test_the_gradient_of_dropout_is_that_of_the_cpus_formula():
     assert "aten::native_dropout_backward" not in torch.openreg.fallback_counts()
 
 
+@pytest.mark.parametrize("dtype", [torch.int64, torch.bool])
+def test_the_gradient_of_dropout_takes_integers_as_the_cpu_does(dtype):
+    grad, mask = torch.arange(4).to(dtype), torch.tensor([True, False, True, True])
+    backward = torch.ops.aten.native_dropout_backward
+    actual = backward(grad.to(DEVICE), mask.to(DEVICE), 2.5)
+    assert_close(actual.cpu(), backward(grad, mask, 2.5))
+
+
 def test_checkpointing_recomputes_the_same_mask():
     layer = torch.nn.Dropout(0.5)
     x = torch.ones(3000, device=DEVICE, requires_grad=True)
@@ -389,8 +397,9 @@ def test_checkpointing_recomputes_the_same_mask():
     assert_close(x.grad.cpu(), out.detach().cpu() * 2)
 
 
-def test_rrelu():
-    x = torch.randn(50, 40)
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_rrelu(dtype):
+    x = torch.randn(50, 40, dtype=dtype)
     on_device = x.to(DEVICE).requires_grad_()
     out = torch.nn.functional.rrelu(on_device, 0.1, 0.3, training=True)
     slope = (out.detach().cpu() / x)[x < 0]
@@ -400,7 +409,7 @@ def test_rrelu():
     assert_close(on_device.grad.cpu()[x < 0], slope)
     evaluated = torch.nn.functional.rrelu(x.to(DEVICE), 0.1, 0.3)
     assert_close(evaluated.cpu(), torch.nn.functional.rrelu(x, 0.1, 0.3))
-    noise, same = torch.zeros(50, 40, device=DEVICE), x.to(DEVICE)
+    noise, same = torch.zeros(50, 40, dtype=dtype, device=DEVICE), x.to(DEVICE)
     torch.ops.aten.rrelu_with_noise_(same, noise, 0.1, 0.3, True)
     assert_close(same.cpu(), x * noise.cpu())
 

@@ -190,7 +190,12 @@ at::Tensor copy_from(const at::Tensor& self, const at::Tensor& dst, bool non_blo
 // LITERALINCLUDE END: COPY_FROM
 
 at::Tensor copy_from_and_resize(const at::Tensor& self, const at::Tensor& dst) {
-  dst.resize_(self.sizes());
+  if (dst.sizes() != self.sizes()) {
+    dst.resize_(self.sizes());
+    if (self.is_non_overlapping_and_dense()) {  // F-contiguous results of LAPACK
+      dst.as_strided_(self.sizes(), self.strides());
+    }
+  }
   return copy_from(self, dst, /*non_blocking=*/false);
 }
 

@@ -146,13 +146,16 @@ void replace_generators(const c10::FunctionSchema& schema, torch::jit::Stack* st
 // LITERALINCLUDE START: FALLBACK_OUT
 // An `out` argument is only written. Instead of its old values the CPU kernel gets a
 // tensor without elements, which it may resize; afterwards the values move to the
-// tensor that the caller gave.
+// tensor that the caller gave. If that one changes its shape, it gets the strides, too.
 struct Out {
   at::Tensor given;
   at::Tensor written;
 
   void finish() const {
-    at::native::resize_output(given, written.sizes());  // warns, as on any device
+    if (at::native::resize_output(given, written.sizes()) &&  // warns, as on any device
+        written.is_non_overlapping_and_dense()) {
+      given.as_strided_(written.sizes(), written.strides());
+    }
     given.copy_(written);
   }
 };

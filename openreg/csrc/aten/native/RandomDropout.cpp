@@ -4,6 +4,7 @@
 #include <ATen/OpMathType.h>
 #include <ATen/native/Resize.h>
 #include <ATen/ops/empty_like.h>
+#include <ATen/ops/mul.h>
 
 #include <cmath>
 
@@ -82,6 +83,9 @@ at::Tensor native_dropout_backward(const at::Tensor& grad, const at::Tensor& mas
   TORCH_CHECK(grad.sizes() == mask.sizes(),
               "openreg: native_dropout_backward expects a mask of shape ", grad.sizes(),
               ", but got ", mask.sizes());
+  if (!grad.is_floating_point() && !grad.is_complex()) {
+    return at::mul(grad, at::mul(mask.to(grad.scalar_type()), scale));  // floats
+  }
   at::Tensor out = at::empty_like(grad);
   AT_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND2(
       at::kHalf, at::kBFloat16, grad.scalar_type(), "native_dropout_backward", [&] {
@@ -134,42 +138,46 @@ at::Tensor& rrelu_with_noise_out(const at::Tensor& self, at::Tensor& noise,
   at::native::resize_output(out, self.sizes());
   at::assert_no_internal_overlap(out);
   at::assert_no_partial_overlap(out, self);
-  AT_DISPATCH_FLOATING_TYPES(self.scalar_type(), "rrelu_with_noise", [&] {
-    if (self.numel() == 0) {
-      return;
-    }
-    const KernelTensor from(self);
-    const KernelTensor to(out);
-    const KernelTensor slopes(noise);
-    constexpr int kWords = kWordsFor<scalar_t>;
-    const PhiloxState state = training ? reserve(generator, self.device().index(),
-                                                 blocks_for(self.numel(), kWords))
-                                       : PhiloxState{};
-    const auto base = static_cast<scalar_t>(training ? low : (low + high) / 2);
-    const auto range = static_cast<scalar_t>(training ? high - low : 0);
-    launch("rrelu_with_noise", self.device(),
-           [from, to, slopes, state, training, base, range] {
-             const Elements<scalar_t> in(from.on_device());
-             const Elements<scalar_t> result(to.on_device());
-             const Elements<scalar_t> remembered(slopes.on_device());
-             for_each_tile<kWords>(
-                 state, in.count(), [&](int64_t first, int64_t count, Words words) {
-                   std::array<scalar_t, kTileWords / kWords> values;
-                   std::array<scalar_t, kTileWords / kWords> factors;
-                   in.read(first, count, values.data());
-                   for (int64_t i = 0; i < count; ++i) {
-                     const auto slope =
-                         unit<scalar_t, scalar_t>(words + kWords * i) * range + base;
-                     factors[i] = values[i] <= 0 ? slope : scalar_t{1};
-                     values[i] *= factors[i];
-                   }
-                   if (training) {
-                     remembered.write(first, count, factors.data());
-                   }
-                   result.write(first, count, values.data());
-                 });
-           });
-  });
+  AT_DISPATCH_FLOATING_TYPES_AND2(
+      at::kHalf, at::kBFloat16, self.scalar_type(), "rrelu_with_noise", [&] {
+        using C = at::opmath_type<scalar_t>;
+        if (self.numel() == 0) {
+          return;
+        }
+        const KernelTensor from(self);
+        const KernelTensor to(out);
+        const KernelTensor slopes(noise);
+        constexpr int kWords = kWordsFor<C>;
+        const PhiloxState state = training ? reserve(generator, self.device().index(),
+                                                     blocks_for(self.numel(), kWords))
+                                           : PhiloxState{};
+        const auto base = static_cast<C>(training ? low : (low + high) / 2);
+        const auto range = static_cast<C>(training ? high - low : 0);
+        launch("rrelu_with_noise", self.device(),
+               [from, to, slopes, state, training, base, range] {
+                 const Elements<scalar_t> in(from.on_device());
+                 const Elements<scalar_t> result(to.on_device());
+                 const Elements<scalar_t> remembered(slopes.on_device());
+                 for_each_tile<kWords>(
+                     state, in.count(), [&](int64_t first, int64_t count, Words words) {
+                       std::array<scalar_t, kTileWords / kWords> values;
+                       std::array<scalar_t, kTileWords / kWords> factors;
+                       in.read(first, count, values.data());
+                       for (int64_t i = 0; i < count; ++i) {
+                         const C slope =
+                             unit<scalar_t, C>(words + kWords * i) * range + base;
+                         const C value = values[i];
+                         factors[i] = static_cast<scalar_t>(value <= 0 ? slope : C{1});
+                         values[i] =
+                             static_cast<scalar_t>(value <= 0 ? value * slope : value);
+                       }
+                       if (training) {
+                         remembered.write(first, count, factors.data());
+                       }
+                       result.write(first, count, values.data());
+                     });
+               });
+      });
   return out;
 }
 
