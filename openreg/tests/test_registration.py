@@ -222,6 +222,29 @@ def test_a_host_scalar_may_change_after_the_launch():
     assert_close(x[:1].cpu(), torch.tensor([20.0]))
 
 
+def test_a_lazy_clone_shares_its_memory_until_a_kernel_writes_it():
+    x = torch.ones(3, device="openreg")
+    y = torch._lazy_clone(x)
+    z = y + y
+    assert torch._C._is_cow_tensor(y)
+    y.add_(y, alpha=2)
+    assert not torch._C._is_cow_tensor(y)
+    assert_close([t.tolist() for t in (x, y, z)], [[1.0] * 3, [3.0] * 3, [2.0] * 3])
+
+
+def test_a_number_of_each_dtype_reaches_the_kernel():
+    x = torch.ones(2, dtype=torch.complex128, device="openreg")
+    for dtype in (torch.bool, torch.int8, torch.bfloat16, torch.float64):
+        number = torch.ones((), dtype=dtype)
+        assert_close((x + number).cpu(), x.cpu() + number)
+    for number in (torch.tensor(3 + 4j), torch.tensor(3 + 4j).conj()):
+        assert_close((x + number).cpu(), x.cpu() + number)
+    empty = torch.tensor(1.0)
+    empty.untyped_storage().resize_(0)
+    with pytest.raises(RuntimeError, match="4 bytes, but its storage has 0"):
+        x + empty
+
+
 def test_kernels_run_on_the_current_stream_and_in_order():
     stream = torch.Stream("openreg")
     with stream:

@@ -63,8 +63,8 @@ at::Tensor run(Add op, const at::Tensor& self, const at::Tensor& other,
   check_alpha(alpha, op.common_dtype());                    // (2)
   if (op.out.numel() > 0) {                                 // (3)
     launch("add", op.out.device(),
-           [a = KernelTensor(self), b = KernelTensor(other), alpha,
-            out = KernelTensor(op.out)] {  // (4)
+           [out = KernelTensor(op.out), a = KernelTensor::input(self),
+            b = KernelTensor::input(other), alpha] {  // (4)
              at::Tensor result = out.on_device();
              at::cpu::add_outf(a.on_device(), b.on_device(), alpha, result);  // (5)
            });

@@ -135,10 +135,10 @@ fused_attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor
     random = reserve_scores(query, key);  // (3)
   }
   launch("attention", query.device(),
-         [q = KernelTensor(query), k = KernelTensor(key), v = KernelTensor(value),
-          bias = capture(attn_bias), out = KernelTensor(out),
-          lse = KernelTensor(logsumexp), seed = KernelTensor(seed),
-          offset = KernelTensor(offset), random,
+         [q = KernelTensor::input(query), k = KernelTensor::input(key),
+          v = KernelTensor::input(value), bias = capture_input(attn_bias),
+          out = KernelTensor(out), lse = KernelTensor(logsumexp),
+          seed = KernelTensor(seed), offset = KernelTensor(offset), random,
           problem = problem_of(query, dropout_p, is_causal, scale)] {
            seed.on_device().fill_(static_cast<int64_t>(random.seed));
            offset.on_device().fill_(static_cast<int64_t>(random.offset));
@@ -185,10 +185,11 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> fused_attention_backw
     }
   }
   launch("attention_backward", query.device(),
-         [grad = KernelTensor(grad_out), q = KernelTensor(query), k = KernelTensor(key),
-          v = KernelTensor(value), bias = capture(attn_bias), out = KernelTensor(out),
-          lse = KernelTensor(logsumexp), seed = KernelTensor(philox_seed),
-          offset = KernelTensor(philox_offset), dq = capture(grads[0]),
+         [grad = KernelTensor::input(grad_out), q = KernelTensor::input(query),
+          k = KernelTensor::input(key), v = KernelTensor::input(value),
+          bias = capture_input(attn_bias), out = KernelTensor::input(out),
+          lse = KernelTensor::input(logsumexp), seed = KernelTensor::input(philox_seed),
+          offset = KernelTensor::input(philox_offset), dq = capture(grads[0]),
           dk = capture(grads[1]), dv = capture(grads[2]), dbias = capture(grads[3]),
           problem = problem_of(query, dropout_p, is_causal, scale)] {
            attention_backward_kernel(

@@ -150,8 +150,8 @@ at::Tensor convolution_overrideable(const at::Tensor& input, const at::Tensor& w
   at::Tensor output = at::empty(
       sizes, input.options().memory_format(memory_format(input, weight)));  // (2)
   launch("convolution", input.device(),
-         [in = KernelTensor(input), w = KernelTensor(weight), b = capture(bias),
-          out = KernelTensor(output), geometry] {  // (3)
+         [in = KernelTensor::input(input), w = KernelTensor::input(weight),
+          b = capture_input(bias), out = KernelTensor(output), geometry] {  // (3)
            const Geometry& g = geometry;
            out.on_device().copy_(at::convolution(
                in.on_device(), w.on_device(), on_device(b), g.stride, g.padding,
@@ -190,25 +190,26 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> convolution_backward_overrideable
   if (!output_mask[0] && !output_mask[1] && !output_mask[2]) {
     return {};
   }
-  launch("convolution_backward", input.device(),
-         [go = KernelTensor(grad_output), in = KernelTensor(input),
-          w = KernelTensor(weight), gi = capture(grads[0]), gw = capture(grads[1]),
-          gb = capture(grads[2]), geometry, channels = sizes[1], output_mask] {
-           const Geometry& g = geometry;
-           const auto [input_grad, weight_grad, bias_grad] = at::convolution_backward(
-               go.on_device(), in.on_device(), w.on_device(), at::IntArrayRef(channels),
-               g.stride, g.padding, g.dilation, g.transposed, g.output_padding,
-               g.groups, output_mask);
-           const auto write = [](const std::optional<KernelTensor>& out,
-                                 const at::Tensor& values) {
-             if (out.has_value()) {
-               out->on_device().copy_(values);
-             }
-           };
-           write(gi, input_grad);
-           write(gw, weight_grad);
-           write(gb, bias_grad);
-         });
+  launch(
+      "convolution_backward", input.device(),
+      [go = KernelTensor::input(grad_output), in = KernelTensor::input(input),
+       w = KernelTensor::input(weight), gi = capture(grads[0]), gw = capture(grads[1]),
+       gb = capture(grads[2]), geometry, channels = sizes[1], output_mask] {
+        const Geometry& g = geometry;
+        const auto [input_grad, weight_grad, bias_grad] = at::convolution_backward(
+            go.on_device(), in.on_device(), w.on_device(), at::IntArrayRef(channels),
+            g.stride, g.padding, g.dilation, g.transposed, g.output_padding, g.groups,
+            output_mask);
+        const auto write = [](const std::optional<KernelTensor>& out,
+                              const at::Tensor& values) {
+          if (out.has_value()) {
+            out->on_device().copy_(values);
+          }
+        };
+        write(gi, input_grad);
+        write(gw, weight_grad);
+        write(gb, bias_grad);
+      });
   return {grads[0], grads[1], grads[2]};
 }
 

@@ -103,9 +103,10 @@ void copy_on_device(const at::Tensor& src, const at::Tensor& dst) {
       check_scalar(0, src.scalar_type());  // a kernel cannot convert every dtype
       check_scalar(0, dst.scalar_type());
     }
-    launch("copy_", src.device(), [in = KernelTensor(src), out = KernelTensor(dst)] {
-      out.on_device().copy_(in.on_device());
-    });
+    launch("copy_", src.device(),
+           [out = KernelTensor(dst), in = KernelTensor::input(src)] {
+             out.on_device().copy_(in.on_device());
+           });
   }
   if (peer) {  // ... and work on dst must wait for it
     order_streams(src.device(), dst.device());

@@ -15,7 +15,7 @@ bool all_elements(const at::Tensor& tensor, Predicate holds) {
   const at::Tensor answer =
       empty({}, at::kBool, at::kStrided, tensor.device(), std::nullopt, std::nullopt);
   launch("check values", tensor.device(),
-         [in = KernelTensor(tensor), out = KernelTensor(answer), holds] {
+         [in = KernelTensor::input(tensor), out = KernelTensor(answer), holds] {
            const Elements<T> from(in.on_device());
            bool all = true;
            std::array<T, kTileWords> values;

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
-#include <c10/util/DimVector.h>
+#include <c10/core/impl/SizesAndStrides.h>
+
+#include <array>
+#include <complex>
 
 #include "csrc/Export.h"
 
@@ -14,24 +17,34 @@ namespace openreg {
 // the same stream only.
 class OPENREG_EXPORT KernelTensor {
  public:
-  // `tensor` is on the openreg device, or is a CPU tensor of no dimension, which is
-  // then captured by value: the caller may change it as soon as the launch has
-  // returned.
-  explicit KernelTensor(const at::Tensor& tensor);
+  // For a tensor that the kernel may write. `tensor` is on the openreg device, or is a
+  // CPU tensor of no dimension, which is then captured by value: the caller may change
+  // it as soon as the launch has returned.
+  explicit KernelTensor(const at::Tensor& tensor) : KernelTensor(tensor, true) {}
 
-  // Inside a kernel: a CPU tensor over the device's side of the memory. This is where
-  // OpenReg's device borrows ATen's CPU kernels; your device passes address and sizes.
+  // For a tensor that the kernel only reads: memory that lazy clones share stays
+  // shared. Where a kernel works in place, capture the tensor that it writes first.
+  static KernelTensor input(const at::Tensor& tensor) { return {tensor, false}; }
+
+  // Inside a kernel, while this object lives: a CPU tensor over the device's side of
+  // the memory. This is where OpenReg's device borrows ATen's CPU kernels; your device
+  // passes address and sizes.
   at::Tensor on_device() const;
 
  private:
-  void* address_ = nullptr;
+  KernelTensor(const at::Tensor& tensor, bool writable);
+
+  using LargestNumber = std::complex<double>;
+
+  const void* address_ = nullptr;
   size_t bytes_ = 0;
-  c10::DimVector sizes_;
-  c10::DimVector strides_;
+  c10::impl::SizesAndStrides shape_;
   at::ScalarType dtype_;
-  bool conj_ = false;
-  bool neg_ = false;
-  at::Tensor host_scalar_;  // defined: use this instead of the address
+  bool conj_;
+  bool neg_;
+  bool on_host_;         // the value is in `number_`, not in device memory
+  bool wrapped_number_;  // a number of Python or C++, which gives way in promotions
+  alignas(LargestNumber) std::array<std::byte, sizeof(LargestNumber)> number_;
 };
 
 // Throws if the storage of `tensor` is smaller than its sizes and strides need, as

@@ -3,6 +3,10 @@
 
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
+#include <atomic>
+#include <new>
+#include <utility>
+
 #include "csrc/runtime/OpenRegStream.h"
 #include "csrc/runtime/OpenRegWarnings.h"
 
@@ -22,7 +26,54 @@ c10::impl::LocalDispatchKeySet device_side_keys() {
   return keys;
 }
 
+// Arguments that fit into this size share one kind of block; larger ones are rare.
+constexpr size_t kBlock = 1024;
+
+// A block that is free.
+struct Free {
+  Free* next;
+};
+
+// Blocks that were given back, by any thread. Nobody takes one block out of this list:
+// a thread takes the whole list, so a push needs no lock.
+std::atomic<Free*> returned = nullptr;
+
+// The blocks that a thread has taken and not used yet.
+struct Stock {
+  Free* first = nullptr;
+  ~Stock() {
+    while (first != nullptr) {
+      ::operator delete(std::exchange(first, first->next), kBlock);
+    }
+  }
+};
+thread_local Stock stock;
+
 }  // namespace
+
+void* take_args(size_t bytes) {
+  if (bytes > kBlock) {
+    return ::operator new(bytes);
+  }
+  if (stock.first == nullptr) {
+    stock.first = returned.exchange(nullptr, std::memory_order_acquire);
+  }
+  if (stock.first == nullptr) {
+    return ::operator new(kBlock);
+  }
+  return std::exchange(stock.first, stock.first->next);
+}
+
+void give_args(void* args, size_t bytes) noexcept {
+  if (bytes > kBlock) {
+    ::operator delete(args, bytes);
+    return;
+  }
+  auto* block = new (args) Free{returned.load(std::memory_order_relaxed)};
+  while (!returned.compare_exchange_weak(block->next, block, std::memory_order_release,
+                                         std::memory_order_relaxed)) {
+  }
+}
 
 orError_t run_kernel(void (*body)(void*), void* args) noexcept {
   const c10::impl::ForceDispatchKeyGuard guard(device_side_keys());

@@ -4,7 +4,9 @@
 #include <c10/core/Device.h>
 #include <openreg.h>
 
+#include <cstddef>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 #include "csrc/Export.h"
@@ -20,6 +22,20 @@ OPENREG_EXPORT orError_t run_kernel(void (*body)(void*), void* args) noexcept;
 OPENREG_EXPORT void enqueue(const char* name, c10::Device device, orKernel_t kernel,
                             void* args, orHostFn_t destroy);
 
+// Memory for the arguments of kernels. A thread of the program takes it and mostly a
+// thread of the driver gives it back, again and again. With malloc, each would wait for
+// the other's lock, which takes longer than a small kernel.
+OPENREG_EXPORT void* take_args(size_t bytes);
+OPENREG_EXPORT void give_args(void* args, size_t bytes) noexcept;
+
+// A kernel in such memory.
+template <class Kernel>
+struct Args : Kernel {
+  static_assert(alignof(Kernel) <= alignof(std::max_align_t));
+  static void* operator new(size_t bytes) { return take_args(bytes); }
+  static void operator delete(void* args, size_t bytes) { give_args(args, bytes); }
+};
+
 }  // namespace detail
 
 // LITERALINCLUDE START: LAUNCH
@@ -27,15 +43,16 @@ OPENREG_EXPORT void enqueue(const char* name, c10::Device device, orKernel_t ker
 // kernel owns what it needs: scalars by value, tensors as KernelTensor. `name` is a
 // literal; errors and traces show it.
 template <class Kernel>
-void launch(const char* name, c10::Device device, Kernel kernel) {
-  auto owned = std::make_unique<Kernel>(std::move(kernel));
+void launch(const char* name, c10::Device device, Kernel&& kernel) {
+  using Args = detail::Args<std::decay_t<Kernel>>;
+  std::unique_ptr<Args> args(new Args{std::forward<Kernel>(kernel)});
   detail::enqueue(
       name, device,
-      [](void* args) {
-        return detail::run_kernel([](void* k) { (*static_cast<Kernel*>(k))(); }, args);
+      [](void* a) {
+        return detail::run_kernel([](void* k) { (*static_cast<Args*>(k))(); }, a);
       },
-      owned.get(), [](void* args) { delete static_cast<Kernel*>(args); });
-  owned.release();  // the driver deletes it, after the kernel ran
+      args.get(), [](void* a) { delete static_cast<Args*>(a); });
+  args.release();  // the driver deletes it, after the kernel ran
 }
 // LITERALINCLUDE END: LAUNCH
 

@@ -15,8 +15,14 @@ inline bool is_given(const std::optional<at::Tensor>& tensor) {
   return tensor.has_value() && tensor->defined();
 }
 
+// For a kernel: as KernelTensor(), and as KernelTensor::input() if it is only read.
 inline std::optional<KernelTensor> capture(const std::optional<at::Tensor>& tensor) {
   return is_given(tensor) ? std::make_optional<KernelTensor>(*tensor) : std::nullopt;
+}
+inline std::optional<KernelTensor> capture_input(
+    const std::optional<at::Tensor>& tensor) {
+  return is_given(tensor) ? std::make_optional(KernelTensor::input(*tensor))
+                          : std::nullopt;
 }
 
 // Inside a kernel; the tensor is undefined if it was missing.

@@ -77,10 +77,11 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> fused_lstm_cell(
   at::Tensor cy = at::empty_like(hy);
   at::Tensor workspace = at::empty_like(input_gates, at::MemoryFormat::Contiguous);
   launch("lstm_cell", cx.device(),
-         [in = KernelTensor(input_gates), hidden = KernelTensor(hidden_gates),
-          old = KernelTensor(cx), in_bias = capture(input_bias),
-          hidden_bias = capture(hidden_bias), hy = KernelTensor(hy),
-          cy = KernelTensor(cy), workspace = KernelTensor(workspace)] {
+         [in = KernelTensor::input(input_gates),
+          hidden = KernelTensor::input(hidden_gates), old = KernelTensor::input(cx),
+          in_bias = capture_input(input_bias), hidden_bias = capture_input(hidden_bias),
+          hy = KernelTensor(hy), cy = KernelTensor(cy),
+          workspace = KernelTensor(workspace)] {
            const at::Tensor gates = with_bias(in.on_device(), on_device(in_bias));
            gates.add_(hidden.on_device());
            if (hidden_bias.has_value()) {
@@ -121,10 +122,11 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> fused_lstm_cell_backward(
     grad_bias = at::empty({workspace.size(1)}, cx.options());
   }
   launch("lstm_cell_backward", cx.device(),
-         [grad_hy = capture(grad_hy), grad_cy = capture(grad_cy),
-          old = KernelTensor(cx), cy = KernelTensor(cy),
-          workspace = KernelTensor(workspace), grad_gates = KernelTensor(grad_gates),
-          grad_cx = KernelTensor(grad_cx), grad_bias = capture(grad_bias)] {
+         [grad_hy = capture_input(grad_hy), grad_cy = capture_input(grad_cy),
+          old = KernelTensor::input(cx), cy = KernelTensor::input(cy),
+          workspace = KernelTensor::input(workspace),
+          grad_gates = KernelTensor(grad_gates), grad_cx = KernelTensor(grad_cx),
+          grad_bias = capture(grad_bias)] {
            const auto parts = wide(workspace.on_device()).chunk(4, 1);
            const at::Tensor &i = parts[0], &f = parts[1], &g = parts[2], &o = parts[3];
            const at::Tensor c = wide(cy.on_device()).tanh();
@@ -159,10 +161,10 @@ std::tuple<at::Tensor, at::Tensor> fused_gru_cell(const at::Tensor& input_gates,
   at::Tensor hy = at::empty_like(hx, at::MemoryFormat::Contiguous);
   at::Tensor workspace = at::empty({hx.size(0), 5 * hx.size(1)}, hx.options());
   launch("gru_cell", hx.device(),
-         [in = KernelTensor(input_gates), hidden = KernelTensor(hidden_gates),
-          old = KernelTensor(hx), in_bias = capture(input_bias),
-          hidden_bias = capture(hidden_bias), hy = KernelTensor(hy),
-          workspace = KernelTensor(workspace)] {
+         [in = KernelTensor::input(input_gates),
+          hidden = KernelTensor::input(hidden_gates), old = KernelTensor::input(hx),
+          in_bias = capture_input(input_bias), hidden_bias = capture_input(hidden_bias),
+          hy = KernelTensor(hy), workspace = KernelTensor(workspace)] {
            const at::Tensor gates = with_bias(in.on_device(), on_device(in_bias));
            const auto parts = gates.chunk(3, 1);
            const auto from_hidden =
@@ -200,7 +202,8 @@ fused_gru_cell_backward(const at::Tensor& grad_hy, const at::Tensor& workspace,
   }
   launch(
       "gru_cell_backward", workspace.device(),
-      [grad_hy = KernelTensor(grad_hy), workspace = KernelTensor(workspace),
+      [grad_hy = KernelTensor::input(grad_hy),
+       workspace = KernelTensor::input(workspace),
        grad_input = KernelTensor(grad_input), grad_hidden = KernelTensor(grad_hidden),
        grad_hx = KernelTensor(grad_hx), input_bias = capture(grad_input_bias),
        hidden_bias = capture(grad_hidden_bias)] {

@@ -36,7 +36,7 @@ KernelTensor parameter(const char* name, const at::Tensor& input,
               "openreg: ", name, ": expected a parameter of size ", sizes,
               " and dtype ", input.scalar_type(), ", but got ", tensor.sizes(), " and ",
               tensor.scalar_type());
-  return KernelTensor(tensor);
+  return KernelTensor::input(tensor);
 }
 
 // The mask as the kernel takes it: boolean, true for what is hidden. nn.Transformer
@@ -58,7 +58,7 @@ std::optional<KernelTensor> checked_mask(const char* name, const at::Tensor& inp
                    : mask->sizes() == at::IntArrayRef({batch, heads, length, length});
   TORCH_CHECK(fits, "openreg: ", name, ": a mask of type ", *type, " for an input of ",
               input.sizes(), " cannot be of size ", mask->sizes());
-  return KernelTensor(mask->to(at::kBool));
+  return KernelTensor::input(mask->to(at::kBool));
 }
 
 }  // namespace
@@ -125,7 +125,7 @@ at::Tensor transformer_encoder_layer(
   at::Tensor out = at::empty(src.sizes(), src.options());
   launch(
       "transformer_encoder_layer", src.device(),
-      [in = KernelTensor(src), d, num_heads,
+      [in = KernelTensor::input(src), d, num_heads,
        p = std::vector{checked(qkv_weight, {3 * d, d}), checked(qkv_bias, {3 * d}),
                        checked(proj_weight, {d, d}), checked(proj_bias, {d}),
                        checked(norm_weight_1, {d}), checked(norm_bias_1, {d}),
