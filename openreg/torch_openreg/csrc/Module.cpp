@@ -259,6 +259,16 @@ void bind_memory(py::module_& m) {
         return bytes;
       },
       py::arg("device"), "Reserved by each private pool: current, peak, total, freed.");
+  m.def(
+      "_memory_bytes",
+      [](DeviceIndex device) {
+        const auto stats = allocator().getDeviceStats(device);
+        const auto &allocated = stats.allocated_bytes[0],
+                   &reserved = stats.reserved_bytes[0];
+        return std::array{allocated.current, allocated.peak, reserved.current,
+                          reserved.peak};
+      },
+      py::arg("device"), "Allocated, most allocated, reserved, most reserved.");
   m.def("_memory_snapshot", [] {
     openreg::MemorySnapshot snapshot;
     {

@@ -96,24 +96,35 @@ def _private_pools(index: int) -> dict[str, dict[str, int]]:
     }
 
 
+def _bytes(device: _Device | None) -> list[int]:
+    """Return allocated, most allocated, reserved, most reserved.
+
+    Torch's functions for one of them make a dictionary of all 80 counters first.
+    """
+    index = _get_device_index(device)
+    if not torch._C._accelerator_isAllocatorInitialized():
+        return [0, 0, 0, 0]
+    return _C._memory_bytes(index)
+
+
 def memory_allocated(device: _Device | None = None) -> int:
     """Return how many bytes tensors hold, as rounded up by the allocator."""
-    return torch.accelerator.memory_allocated(_get_device_index(device))
+    return _bytes(device)[0]
 
 
 def max_memory_allocated(device: _Device | None = None) -> int:
     """Return the most that tensors held since the last reset of the peaks."""
-    return torch.accelerator.max_memory_allocated(_get_device_index(device))
+    return _bytes(device)[1]
 
 
 def memory_reserved(device: _Device | None = None) -> int:
     """Return how many bytes the allocator has from the driver."""
-    return torch.accelerator.memory_reserved(_get_device_index(device))
+    return _bytes(device)[2]
 
 
 def max_memory_reserved(device: _Device | None = None) -> int:
     """Return the most that the allocator had since the last reset of the peaks."""
-    return torch.accelerator.max_memory_reserved(_get_device_index(device))
+    return _bytes(device)[3]
 
 
 def reset_peak_memory_stats(device: _Device | None = None) -> None:

@@ -207,8 +207,9 @@ class StreamContext:
 
     def __enter__(self) -> None:
         if self.stream is not None:
-            self._there = current_stream(self.stream.device)  # (1)
-            self._here = current_stream()  # (2)
+            there = _index(self.stream.device)
+            self._there = torch.accelerator.current_stream(there)  # (1)
+            self._here = torch.accelerator.current_stream()  # (2)
             set_stream(self.stream)
 
     def __exit__(

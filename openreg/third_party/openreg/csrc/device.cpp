@@ -114,7 +114,10 @@ orError_t orGetDeviceCount(int* count) {
 orError_t orGetDevice(int* device) {
   return call<kInTasks>(__func__, [&]() -> orError_t {
     if (device == nullptr) return fail(orErrorInvalidValue, "device is null");
-    if (orError_t error = checkDevice(thread.device)) return error;
+    // Every operator asks. Once the driver runs, orSetDevice() has checked the answer.
+    if (processState() != ProcessState::kRunning) {
+      if (orError_t error = checkDevice(thread.device)) return error;
+    }
     *device = thread.device;
     return orSuccess;
   });
