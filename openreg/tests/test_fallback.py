@@ -89,6 +89,18 @@ def test_in_place_and_out_write_to_the_given_tensor():
     assert_close(column.cpu()[:, 1], (X * 2).sum(1))
 
 
+def test_overlapping_results_are_refused():
+    x = torch.arange(6.0, device="openreg").view(2, 3)
+    with pytest.raises(RuntimeError, match="more than one element of the written-to"):
+        torch.renorm(x, 2, 0, 1.0, out=x[0].expand(2, 3))
+    memory = torch.zeros(7, device="openreg")
+    before, after = memory[:6].view(2, 3), memory[1:].view(2, 3)
+    with pytest.raises(RuntimeError, match="some elements of the input tensor and"):
+        torch.renorm(before, 2, 0, 1.0, out=after)
+    torch.renorm(x, 2, 0, 1.0, out=x)
+    assert_close(x.cpu(), torch.renorm(torch.arange(6.0).view(2, 3), 2, 0, 1.0))
+
+
 def test_results_keep_the_strides_that_the_cpu_gave_them():
     a, b = torch.randn(4, 4), torch.randn(4, 3)
     expected = torch.linalg.lstsq(a, b).solution

@@ -2,6 +2,7 @@
 #include "csrc/aten/native/Fallback.h"
 
 #include <ATen/CPUGeneratorImpl.h>
+#include <ATen/MemoryOverlap.h>
 #include <ATen/native/CPUFallback.h>
 #include <ATen/native/Resize.h>
 #include <ATen/ops/empty.h>
@@ -147,6 +148,7 @@ void replace_generators(const c10::FunctionSchema& schema, torch::jit::Stack* st
 // An `out` argument is only written. Instead of its old values the CPU kernel gets a
 // tensor without elements, which it may resize; afterwards the values move to the
 // tensor that the caller gave. If that one changes its shape, it gets the strides, too.
+// What a kernel would refuse, a kernel on copies cannot see: overlapping memory.
 struct Out {
   at::Tensor given;
   at::Tensor written;
@@ -167,10 +169,17 @@ std::vector<Out> replace_outs(const c10::FunctionSchema& schema,
     c10::IValue& value = (*stack)[first + index];
     if (schema.arguments()[index].is_out() && value.isTensor()) {
       const at::Tensor given = value.toTensor();
+      at::assert_no_internal_overlap(given);
       outs.push_back({given, at::empty({0}, given.options())});
       value = outs.back().written;
     }
   }
+  for_each_tensor(torch::jit::last(*stack, schema.arguments().size()),
+                  [&](const at::Tensor& tensor) {
+                    for (const Out& out : outs) {
+                      at::assert_no_partial_overlap(out.given, tensor);
+                    }
+                  });
   return outs;
 }
 // LITERALINCLUDE END: FALLBACK_OUT

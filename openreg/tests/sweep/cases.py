@@ -1,0 +1,95 @@
+# Names the cases of the sweep and makes their samples; see docs/ship/testing.md.
+"""A case is an entry of PyTorch's operator database, with a dtype, run in one way."""
+
+import random
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import torch
+from torch.testing._internal.common_methods_invocations import op_db
+from torch.testing._internal.opinfo.core import OpInfo, SampleInput
+
+OPERATORS: dict[str, OpInfo] = {op.full_name: op for op in op_db}
+DTYPES = {
+    "float32": torch.float32,
+    "float64": torch.float64,
+    "bfloat16": torch.bfloat16,
+    "complex64": torch.complex64,
+    "int64": torch.int64,
+    "bool": torch.bool,
+}
+RIGHT = "right"
+ANY = "any"  # the dtype of a case whose samples choose theirs: bad arguments
+
+
+class Case(NamedTuple):
+    """What is checked on its own, and gets a verdict."""
+
+    operator: str
+    dtype: str
+    way: str  # "forward", "in-place", "out", "backward" or "refusal"
+
+
+@dataclass
+class Verdict:
+    """What became of a case.
+
+    It is one of "right", "same error" (for every sample, as on the CPU), "error",
+    "wrong value", "wrong device", "crash" and "hang".
+    """
+
+    operator: str
+    dtype: str
+    way: str
+    verdict: str = RIGHT
+    detail: str = ""  # of the first sample that was not right
+    samples: int = 0
+    same_errors: int = 0  # samples that both devices refuse with the same type of error
+    fallbacks: list[str] = field(default_factory=list)
+
+    @property
+    def case(self) -> Case:
+        return Case(self.operator, self.dtype, self.way)
+
+
+def all_cases() -> list[Case]:
+    """Every operator, with every dtype that it takes on the CPU, in all its ways."""
+    cases = [
+        Case(name, text, way)
+        for text, dtype in DTYPES.items()
+        for name, op in OPERATORS.items()
+        if dtype in op.supported_dtypes("cpu")
+        for way in _ways(op, dtype)
+    ]
+    refusing = [name for name, op in OPERATORS.items() if op.error_inputs_func]
+    return cases + [Case(name, ANY, "refusal") for name in refusing]
+
+
+def _ways(op: OpInfo, dtype: torch.dtype) -> list[str]:
+    differentiable = dtype in op.supported_backward_dtypes("cpu")
+    return [
+        "forward",
+        *(["in-place"] if op.inplace_variant is not None else []),
+        *(["out"] if op.supports_out else []),
+        *(["backward"] if op.supports_autograd and differentiable else []),
+    ]
+
+
+def samples(case: Case, limit: int | None) -> list[SampleInput]:
+    """Make the samples of a case on the CPU, the same in every run.
+
+    Args:
+        limit: how many to take, spread evenly over all that the database has.
+    """
+    torch.manual_seed(0)
+    random.seed(0)
+    op = OPERATORS[case.operator]
+    if case.way == "refusal":
+        return [bad.sample_input for bad in op.error_inputs("cpu")]
+    dtype, differentiate = DTYPES[case.dtype], case.way == "backward"
+    made = list(op.sample_inputs("cpu", dtype, requires_grad=differentiate))
+    if case.way == "in-place":
+        made = [sample for sample in made if not sample.broadcasts_input]
+    if limit is None or len(made) <= limit:
+        return made
+    return [made[index * len(made) // limit] for index in range(limit)]

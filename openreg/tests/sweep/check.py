@@ -1,0 +1,85 @@
+# Checks one case on the device against the CPU; see docs/ship/testing.md.
+from typing import Any
+
+import torch
+from torch.testing._internal.opinfo.core import SampleInput
+
+from .cases import OPERATORS, RIGHT, Case, Verdict, samples
+from .compare import WrongDevice, WrongValue, compare, compare_sharing
+from .exceptions import ARBITRARY_STRIDES, ARBITRARY_VALUES, HOST_ARGUMENTS
+from .mirror import mirror, parts
+from .ways import WAYS
+
+DEVICE = "openreg:0"
+KINDS: dict[type, str] = {WrongDevice: "wrong device", WrongValue: "wrong value"}
+
+
+class DeviceFault(Exception):
+    """The device reported a fault; this process cannot use it any more."""
+
+
+def check(case: Case, limit: int | None) -> Verdict:
+    """Run samples of a case on both devices.
+
+    Raises:
+        DeviceFault: a kernel failed on the device.
+    """
+    verdict = Verdict(*case)
+    torch.openreg.reset_fallback_counts()
+    for sample in samples(case, limit):
+        verdict.samples += 1
+        try:
+            verdict.same_errors += not _check_sample(case, sample)
+        except DeviceFault:
+            raise
+        except Exception as error:
+            if verdict.verdict == RIGHT:
+                verdict.verdict = KINDS.get(type(error), "error")
+                verdict.detail = f"{describe(error)}; with {sample.summary()}"[:2000]
+    verdict.fallbacks = sorted(torch.openreg.fallback_counts())
+    if verdict.same_errors == verdict.samples and case.way != "refusal":
+        verdict.verdict = "same error"
+    return verdict
+
+
+def _check_sample(case: Case, sample: SampleInput) -> bool:
+    """Return whether there is a result; raise what is wrong with it."""
+    some_stay = case.operator in HOST_ARGUMENTS
+    here = mirror(sample, "cpu")
+    there = mirror(sample, DEVICE, only_input=some_stay)
+    expected, expected_error = _attempt(case, here)
+    actual, error = _attempt(case, there)
+    if expected_error is not None and type(error) is type(expected_error):
+        return False
+    if case.way == "refusal" and expected_error is None:
+        return True  # a bad argument for other devices only
+    if error is not None:
+        raise error
+    if expected_error is not None:
+        raise WrongValue(f"no error, but on the CPU: {describe(expected_error)}")
+    values = case.operator not in ARBITRARY_VALUES
+    strides = case.operator not in ARBITRARY_STRIDES
+    compare(actual, expected, device=DEVICE, values=values, strides=strides)
+    if not some_stay:
+        compare(parts(there), parts(here), device=DEVICE, values=values, strides=True)
+    compare_sharing(actual, parts(there), expected, parts(here))
+    return True
+
+
+def _attempt(case: Case, sample: SampleInput) -> tuple[Any, Exception | None]:
+    """Run and wait for the device; return the result, or the error."""
+    result, raised = None, None
+    torch.manual_seed(0)
+    try:
+        result = WAYS[case.way](OPERATORS[case.operator], sample)
+    except Exception as error:
+        raised = error
+    try:
+        torch.accelerator.synchronize()
+    except RuntimeError as error:
+        raise DeviceFault(describe(error)) from raised
+    return result, raised
+
+
+def describe(error: Exception) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:600]}"

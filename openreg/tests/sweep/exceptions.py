@@ -1,0 +1,66 @@
+# What the sweep does not compare, and why; see docs/ship/testing.md.
+"""Names are those of the database, with the variant after a dot."""
+
+DRAWS = "draws: the device has random numbers of its own"
+UNWRITTEN = "returns memory that nobody has written"
+
+# Of these, everything but the values is compared.
+ARBITRARY_VALUES = {
+    **dict.fromkeys(
+        [
+            "bernoulli",
+            "cauchy",
+            "exponential",
+            "geometric",
+            "log_normal",
+            "multinomial",
+            "nn.functional.alpha_dropout",
+            "nn.functional.dropout",
+            "nn.functional.dropout2d",
+            "nn.functional.dropout3d",
+            "nn.functional.feature_alpha_dropout.with_train",
+            "nn.functional.fractional_max_pool2d",
+            "nn.functional.fractional_max_pool3d",
+            "nn.functional.multi_head_attention_forward",
+            "nn.functional.rrelu",
+            "nn.functional.scaled_dot_product_attention",
+            "normal",
+            "normal.in_place",
+            "normal.number_mean",
+            "pca_lowrank",
+            "rand_like",
+            "randint",
+            "randint_like",
+            "randn",
+            "randn_like",
+            "svd_lowrank",
+            "uniform",
+        ],
+        DRAWS,
+    ),
+    **dict.fromkeys(
+        [
+            "empty",
+            "empty_like",
+            "empty_permuted",
+            "empty_strided",
+            "new_empty",
+            "new_empty_strided",
+        ],
+        UNWRITTEN,
+    ),
+}
+
+SLICE = "the CPU returns a slice of a larger buffer, which a copy does not have"
+
+# Of these, everything but the strides is compared.
+ARBITRARY_STRIDES = {
+    "linalg.lstsq": SLICE,
+    "linalg.lstsq.grad_oriented": SLICE,
+    "nn.functional.scaled_dot_product_attention": "each kernel has a layout of its own",
+}
+
+# Of these, only the first argument moves to the device.
+HOST_ARGUMENTS = {
+    "tensor_split": "takes the places to split at from the CPU, on every device",
+}

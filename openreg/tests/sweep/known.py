@@ -1,0 +1,56 @@
+# The cases of the sweep that are wrong, and why; see docs/ship/testing.md.
+"""A case that is wrong and not listed fails the test; so does one listed and right."""
+
+import re
+from typing import NamedTuple
+
+from .cases import RIGHT, Case, Verdict
+
+
+class Known(NamedTuple):
+    """Cases that are wrong, for a reason that is known."""
+
+    operators: tuple[str, ...]
+    ways: tuple[str, ...]
+    verdict: str
+    match: str  # in the detail of the verdict
+    cause: str
+
+    def covers(self, case: Case) -> bool:
+        return case.operator in self.operators and case.way in self.ways
+
+    def explains(self, verdict: Verdict) -> bool:
+        found = re.search(self.match, verdict.detail)
+        return self.verdict == verdict.verdict and found is not None
+
+
+KNOWN = [
+    Known(
+        operators=("cat", "gather", "kthvalue", "masked_select", "take"),
+        ways=("refusal",),
+        verdict="wrong value",
+        match="no error, but .* refer to a single memory location",
+        cause="They fall back, and a kernel on copies may write to its own input.",
+    ),
+    Known(
+        operators=("narrow_copy",),
+        ways=("refusal",),
+        verdict="error",
+        match="IndexError: Dimension out of range",
+        cause="The CPU has a kernel that checks less well than torch's composite one.",
+    ),
+]
+
+
+def problems(verdicts: list[Verdict]) -> list[str]:
+    """Return what is wrong and not known, and what is known and not wrong."""
+    found = []
+    for verdict in verdicts:
+        name = " ".join(verdict.case)
+        known = [known for known in KNOWN if known.covers(verdict.case)]
+        wrong = verdict.verdict not in (RIGHT, "same error")
+        if wrong and not any(one.explains(verdict) for one in known):
+            found.append(f"{name}: {verdict.verdict}, {verdict.detail}")
+        if known and not wrong:
+            found.append(f"{name}: right now; remove it from KNOWN")
+    return found

@@ -1,0 +1,21 @@
+# Counts the verdicts of the sweep; see docs/ship/testing.md.
+from collections import Counter
+
+from .cases import Verdict
+
+KINDS = ("right", "same error", "error", "wrong value", "wrong device")
+KINDS += ("crash", "hang")
+
+
+def table(verdicts: list[Verdict]) -> str:
+    """Return a table: a row for each dtype and way, a column for each verdict."""
+    counts: dict[tuple[str, str], Counter[str]] = {}
+    for verdict in verdicts:
+        row = counts.setdefault((verdict.dtype, verdict.way), Counter())
+        row[verdict.verdict] += 1
+    head = f"{'dtype':10}{'way':10}" + "".join(f"{kind:>13}" for kind in KINDS)
+    lines = [
+        f"{dtype:10}{way:10}" + "".join(f"{row[kind] or '-':>13}" for kind in KINDS)
+        for (dtype, way), row in counts.items()
+    ]
+    return "\n".join([head, *lines])
