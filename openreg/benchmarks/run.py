@@ -20,6 +20,7 @@ from pathlib import Path
 
 import numpy
 import torch
+import torch.nn.functional as F
 
 Call = Callable[[], object]
 MIB = 1 << 20
@@ -82,7 +83,8 @@ def small_operations(rounds: int) -> list[Row]:
         row("add, 1 element, and wait", lambda: cpu + cpu, add_and_wait),
         row("add, 1 element, and item()", lambda: (cpu + cpu).item(),
             lambda: (device + device).item()),
-        row("mul, 1 element (falls back)", lambda: cpu * cpu, lambda: device * device),
+        row("hypot, 1 element (falls back)", lambda: cpu.hypot(cpu),
+            lambda: device.hypot(device)),
         row("view", lambda: cpu.view(1, 1), lambda: device.view(1, 1)),
         row("empty, 1 element", lambda: torch.empty(1, device="cpu"),
             lambda: torch.empty(1, device="openreg")),
@@ -184,6 +186,56 @@ def large_operations(rounds: int) -> list[Row]:
     ]  # fmt: skip
 
 
+def products(rounds: int) -> list[Row]:
+    """Matrix products: a small one, where the launch shows, and a large one."""
+    rows = []
+    for size, calls in ((64, 500), (1024, 1)):
+        cpu, device = torch.randn(size, size), torch.randn(size, size, device="openreg")
+        rows.append(
+            compare(f"mm {size}", "CPU tensor", lambda a=cpu: a @ a,
+                    lambda a=device: a @ a, calls, rounds)
+        )  # fmt: skip
+    return rows
+
+
+def mlp(device: str) -> Call:
+    """Return a training step of a small multilayer perceptron with SGD."""
+    model = torch.nn.Sequential(
+        torch.nn.Linear(512, 512), torch.nn.ReLU(), torch.nn.Linear(512, 10)
+    ).to(device)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
+    inputs = torch.randn(64, 512).to(device)
+    labels = torch.randint(10, (64,)).to(device)
+    return lambda: train(optimizer, F.cross_entropy(model(inputs), labels))
+
+
+def transformer(device: str) -> Call:
+    """Return a training step of a small Transformer encoder with Adam."""
+    layer = torch.nn.TransformerEncoderLayer(
+        128, 4, dim_feedforward=256, batch_first=True
+    )
+    model = torch.nn.TransformerEncoder(layer, 2, enable_nested_tensor=False).to(device)
+    optimizer = torch.optim.Adam(model.parameters())
+    tokens = torch.randn(16, 32, 128).to(device)
+    return lambda: train(optimizer, model(tokens).square().mean())
+
+
+def train(optimizer: torch.optim.Optimizer, loss: torch.Tensor) -> None:
+    """Go one step against the gradient of the loss."""
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+
+
+def training_steps(rounds: int) -> list[Row]:
+    """Forward, backward and optimizer: many small operators and some large ones."""
+    steps = (("MLP step", mlp, 10), ("Transformer encoder step", transformer, 2))
+    return [
+        compare(name, "CPU tensor", make("cpu"), make("openreg"), calls, rounds)
+        for name, make, calls in steps
+    ]
+
+
 def random_numbers(rounds: int) -> list[Row]:
     """Draws of one number, and of 16 million."""
     rows = []
@@ -213,16 +265,21 @@ def main() -> int:
     """Run all benchmarks and print the table."""
     parser = argparse.ArgumentParser(description="Compare openreg with CPU tensors.")
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
+    parser.add_argument("--threads", type=int, default=1, help="of each kernel")
     parser.add_argument("--quick", action="store_true", help="few rounds: a smoke test")
     options = parser.parse_args()
     rounds = 3 if options.quick else 15
-    torch.set_num_threads(1)  # on both sides: the machine may be busy
+    # Before the first kernel, so that it counts for the threads of the driver, too. One
+    # is the fairest: the machine may be busy, and the device needs one for its host.
+    torch.set_num_threads(options.threads)
     rows = small_operations(rounds) + streams_and_events(rounds)
     rows += copies(rounds) + large_operations(rounds)
+    rows += products(rounds) + training_steps(rounds)
     rows += random_numbers(rounds) + device_memory(rounds)
     show(rows)
     machine = f"{platform.machine()}, Python {platform.python_version()}"
-    print(f"torch {torch.__version__}, {machine}, 1 thread, median of {rounds} rounds")
+    print(f"torch {torch.__version__}, {machine}, median of {rounds} rounds")
+    print(f"{torch.get_num_threads()} thread(s) for each kernel, on both sides")
     if options.json is not None:
         options.json.parent.mkdir(parents=True, exist_ok=True)
         result = {"torch": torch.__version__, "machine": machine, "rounds": rounds}

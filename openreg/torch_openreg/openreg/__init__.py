@@ -29,6 +29,7 @@ from .capabilities import (
 from .fallback import (
     fallback_counts,
     fallback_mode,
+    fallbacks,
     reset_fallback_counts,
     set_fallback_mode,
 )
@@ -107,6 +108,7 @@ __all__ = [
     "empty_cache",
     "fallback_counts",
     "fallback_mode",
+    "fallbacks",
     "get_amp_supported_dtype",
     "get_device_capability",
     "get_device_name",

@@ -1,7 +1,25 @@
 # Which operators run on the CPU instead; see docs/operators/fallback.md.
 """Modes and counters of the CPU fallback."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from torch_openreg import _C
+
+
+class FallbackCounts(dict[str, int]):
+    """How often each operator fell back; printed as a table, the most frequent first.
+
+    It is a dictionary, such as ``{"aten::hypot.out": 1}``.
+    """
+
+    def __str__(self) -> str:
+        if not self:
+            return "no operator fell back"
+        lines = ["times  operator"]
+        for name, times in sorted(self.items(), key=lambda item: (-item[1], item[0])):
+            lines.append(f"{times:5}  {name}")
+        return "\n".join(lines)
 
 
 def set_fallback_mode(mode: str) -> None:
@@ -23,11 +41,39 @@ def fallback_mode() -> str:
     return _C._fallback_mode()
 
 
-def fallback_counts() -> dict[str, int]:
-    """Return how often each operator fell back, such as ``{"aten::mul.out": 1}``."""
-    return _C._fallback_counts()
+def fallback_counts() -> FallbackCounts:
+    """Return how often each operator fell back since the start or the last reset."""
+    return FallbackCounts(_C._fallback_counts())
 
 
 def reset_fallback_counts() -> None:
     """Forget all counts."""
     _C._reset_fallback_counts()
+
+
+@contextmanager
+def fallbacks(mode: str | None = None) -> Iterator[FallbackCounts]:
+    """Count what falls back within a context, in all threads.
+
+    Args:
+        mode: holds within the context only, see :func:`set_fallback_mode`; the present
+            mode by default.
+
+    Returns:
+        The counts; they are filled in when the context is left.
+
+    Raises:
+        ValueError: there is no such mode.
+    """
+    before, outside = fallback_counts(), fallback_mode()
+    if mode is not None:
+        set_fallback_mode(mode)
+    within = FallbackCounts()
+    try:
+        yield within
+    finally:
+        if mode is not None:
+            set_fallback_mode(outside)
+        for name, times in fallback_counts().items():
+            if times > before.get(name, 0):
+                within[name] = times - before.get(name, 0)

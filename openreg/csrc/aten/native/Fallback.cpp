@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "csrc/runtime/OpenRegGenerator.h"
@@ -42,8 +43,13 @@ std::atomic<Mode>& mode() {
   return value;
 }
 
-std::mutex counts_mutex;
-std::map<std::string, int64_t> counts;
+struct Record {
+  int64_t times = 0;
+  bool warned = false;
+};
+
+std::mutex records_mutex;
+std::map<std::string, Record> records;
 
 void count(const std::string& name) {
   const Mode current = mode();
@@ -51,31 +57,34 @@ void count(const std::string& name) {
       current != Mode::Error, "openreg: ", name,
       " has no kernel for the openreg device, and falling back to the CPU is switched "
       "off. Register a kernel, or allow it: torch.openreg.set_fallback_mode('allow')");
-  int64_t times = 0;
+  bool warn = false;
   {
-    const std::lock_guard lock(counts_mutex);
-    times = ++counts[name];
+    const std::lock_guard lock(records_mutex);
+    Record& record = records[name];
+    ++record.times;
+    warn = current == Mode::Warn && !std::exchange(record.warned, true);
   }
-  if (current == Mode::Warn && times == 1) {
+  if (warn) {
     TORCH_WARN("openreg: ", name,
                " has no kernel for the openreg device: it runs on the "
                "CPU, and its arguments and results are copied");
   }
 }
 
-// Calls `visit` with every tensor among the arguments, those in lists as well.
+// Calls `visit` with every tensor of an argument: one, none, or those of a list.
 template <class Visit>
-void for_each_tensor(at::ArrayRef<c10::IValue> arguments, Visit visit) {
-  for (const c10::IValue& value : arguments) {
-    if (value.isTensor()) {
+void for_each_tensor(const c10::IValue& argument, Visit visit) {
+  const auto visit_defined = [&](const c10::IValue& value) {
+    if (value.isTensor() && value.toTensor().defined()) {
       visit(value.toTensor());
-    } else if (value.isTensorList() || value.isOptionalTensorList()) {
-      for (const c10::IValue& item : value.toListRef()) {
-        if (item.isTensor()) {
-          visit(item.toTensor());
-        }
-      }
     }
+  };
+  if (argument.isTensorList() || argument.isOptionalTensorList()) {
+    for (const c10::IValue& item : argument.toListRef()) {
+      visit_defined(item);
+    }
+  } else {
+    visit_defined(argument);
   }
 }
 
@@ -88,32 +97,39 @@ bool takes_host_indices(const std::string& name) {
 // LITERALINCLUDE START: FALLBACK_DEVICE
 // The device on which the results belong: that of the first tensor which is there. A
 // Python number in `2 // x` arrives as a CPU tensor of no dimension, so the first
-// tensor will not do. Tensors of several devices are the caller's mistake, as on any
-// device.
-std::optional<c10::Device> device_of(const c10::FunctionSchema& schema,
-                                     at::ArrayRef<c10::IValue> arguments) {
+// tensor will not do.
+std::optional<c10::Device> device_of(at::ArrayRef<c10::IValue> arguments) {
   std::optional<c10::Device> device;
-  for_each_tensor(arguments, [&](const at::Tensor& tensor) {
-    if (tensor.defined() && tensor.is_privateuseone() && !device.has_value()) {
-      device = tensor.device();
-    }
-  });
-  for (const c10::IValue& value : arguments) {
-    if (!device.has_value() && value.isDevice()) {  // a factory: rand(device=...)
-      device = value.toDevice();
+  for (const c10::IValue& argument : arguments) {
+    for_each_tensor(argument, [&](const at::Tensor& tensor) {
+      if (tensor.is_privateuseone() && !device.has_value()) {
+        device = tensor.device();
+      }
+    });
+  }
+  for (const c10::IValue& argument : arguments) {
+    if (!device.has_value() && argument.isDevice()) {  // a factory: rand(device=...)
+      device = argument.toDevice();
     }
   }
-  for_each_tensor(arguments, [&](const at::Tensor& tensor) {
-    if (!device.has_value() || !tensor.defined() || tensor.device() == device ||
-        (tensor.is_cpu() && (tensor.dim() == 0 || takes_host_indices(schema.name())))) {
-      return;
-    }
-    TORCH_CHECK(false,
-                "Expected all tensors to be on the same device, but found at least "
-                "two devices, ",
-                *device, " and ", tensor.device(), ", in ", schema.name());
-  });
   return device;
+}
+
+// Tensors of several devices are the caller's mistake, as on any device.
+void check_devices(const c10::FunctionSchema& schema,
+                   at::ArrayRef<c10::IValue> arguments, c10::Device device) {
+  for (const auto index : c10::irange(arguments.size())) {
+    const c10::AliasInfo* alias = schema.arguments()[index].alias_info();
+    const bool written = alias != nullptr && alias->isWrite();
+    for_each_tensor(arguments[index], [&](const at::Tensor& tensor) {
+      const bool from_host = tensor.is_cpu() && !written &&
+                             (tensor.dim() == 0 || takes_host_indices(schema.name()));
+      TORCH_CHECK(tensor.device() == device || from_host,
+                  "Expected all tensors to be on the same device, but found at least "
+                  "two devices, ",
+                  device, " and ", tensor.device(), ", in ", schema.name());
+    });
+  }
 }
 // LITERALINCLUDE END: FALLBACK_DEVICE
 
@@ -165,21 +181,32 @@ struct Out {
 std::vector<Out> replace_outs(const c10::FunctionSchema& schema,
                               torch::jit::Stack* stack, size_t first) {
   std::vector<Out> outs;
+  const auto replace = [&](const at::Tensor& given) {
+    at::assert_no_internal_overlap(given);
+    outs.push_back({given, at::empty({0}, given.options())});
+    return outs.back().written;
+  };
   for (const auto index : c10::irange(schema.arguments().size())) {
     c10::IValue& value = (*stack)[first + index];
-    if (schema.arguments()[index].is_out() && value.isTensor()) {
-      const at::Tensor given = value.toTensor();
-      at::assert_no_internal_overlap(given);
-      outs.push_back({given, at::empty({0}, given.options())});
-      value = outs.back().written;
+    if (!schema.arguments()[index].is_out()) {
+      continue;
+    }
+    if (value.isTensor()) {
+      value = replace(value.toTensor());
+    } else if (value.isTensorList()) {
+      c10::List<at::Tensor> list;
+      for_each_tensor(value, [&](const at::Tensor& t) { list.push_back(replace(t)); });
+      value = list;
     }
   }
-  for_each_tensor(torch::jit::last(*stack, schema.arguments().size()),
-                  [&](const at::Tensor& tensor) {
-                    for (const Out& out : outs) {
-                      at::assert_no_partial_overlap(out.given, tensor);
-                    }
-                  });
+  for (const c10::IValue& argument :
+       torch::jit::last(*stack, schema.arguments().size())) {
+    for_each_tensor(argument, [&](const at::Tensor& tensor) {
+      for (const Out& out : outs) {
+        at::assert_no_partial_overlap(out.given, tensor);
+      }
+    });
+  }
   return outs;
 }
 // LITERALINCLUDE END: FALLBACK_OUT
@@ -192,7 +219,7 @@ at::Tensor result_for_caller(const at::Tensor& result, const std::vector<Out>& o
       return out.given;
     }
   }
-  return result.is_cpu() ? result.to(device) : result;
+  return result.defined() && result.is_cpu() ? result.to(device) : result;
 }
 
 }  // namespace
@@ -201,12 +228,13 @@ at::Tensor result_for_caller(const at::Tensor& result, const std::vector<Out>& o
 void cpu_fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const c10::FunctionSchema& schema = op.schema();
   count(c10::toString(op.operator_name()));  // (1)
-  const auto device =
-      device_of(schema, torch::jit::last(*stack, schema.arguments().size()));
+  const auto arguments = torch::jit::last(*stack, schema.arguments().size());
+  const auto device = device_of(arguments);
   if (!device.has_value()) {
     at::native::cpu_fallback(op, stack, /*error_on_views=*/true);
     return;
   }
+  check_devices(schema, arguments, *device);
   const size_t first = stack->size() - schema.arguments().size();
   replace_generators(schema, stack, first, *device);                 // (2)
   const std::vector<Out> outs = replace_outs(schema, stack, first);  // (3)
@@ -216,8 +244,13 @@ void cpu_fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   }
   for (const auto index : c10::irange(schema.returns().size())) {
     c10::IValue& result = torch::jit::peek(*stack, index, schema.returns().size());
-    if (result.isTensor() && result.toTensor().defined()) {
+    if (result.isTensor()) {
       result = result_for_caller(result.toTensor(), outs, *device);  // (5)
+    } else if (result.isTensorList()) {
+      const c10::List<at::Tensor> list = result.toTensorList();
+      for (const auto item : c10::irange(list.size())) {
+        list.set(item, result_for_caller(list.get(item), outs, *device));
+      }
     }
   }
 }
@@ -225,6 +258,10 @@ void cpu_fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
 
 void set_fallback_mode(std::string_view text) {
   mode() = parse_mode(text, "the fallback mode");
+  const std::lock_guard lock(records_mutex);
+  for (auto& [name, record] : records) {
+    record.warned = false;
+  }
 }
 
 std::string fallback_mode() {
@@ -232,13 +269,17 @@ std::string fallback_mode() {
 }
 
 std::map<std::string, int64_t> fallback_counts() {
-  const std::lock_guard lock(counts_mutex);
+  const std::lock_guard lock(records_mutex);
+  std::map<std::string, int64_t> counts;
+  for (const auto& [name, record] : records) {
+    counts[name] = record.times;
+  }
   return counts;
 }
 
 void reset_fallback_counts() {
-  const std::lock_guard lock(counts_mutex);
-  counts.clear();
+  const std::lock_guard lock(records_mutex);
+  records.clear();
 }
 
 }  // namespace openreg

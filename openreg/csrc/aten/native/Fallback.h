@@ -18,8 +18,8 @@ namespace openreg {
 void cpu_fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack);
 
 // What to do when an operator falls back. OPENREG_FALLBACK sets the first one.
-//   allow  run it                  warn   run it, and warn once for each operator
-//   error  throw NotImplementedError
+//   allow  run it                  warn   run it, and warn once for each operator,
+//   error  throw NotImplementedError      counted from the last change of the mode
 OPENREG_EXPORT void set_fallback_mode(std::string_view mode);
 OPENREG_EXPORT std::string fallback_mode();
 
