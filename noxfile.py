@@ -37,12 +37,15 @@ BACKEND_SOURCES = [
     "requirements/torch.txt",
     "setup.py",
 ]
+# What an editable installation puts into the package.
+INSTALLED = ["openreg/torch_openreg/include", "openreg/torch_openreg/share"]
 SITE_SOURCES = [*BACKEND_SOURCES, "docs", "requirements/docs.txt"]
 # What the examples of a page depend on, besides the page itself.
 EXAMPLE_SOURCES = [
     *BACKEND_SOURCES,
     "docs/_ext",
     "openreg/tests/autoload",
+    "openreg/tests/custom",
     "requirements/docs.txt",
     "requirements/tests.txt",
 ]
@@ -402,6 +405,7 @@ def fingerprint(sources: list[str] | list[Path], *more: str) -> str:
     for source in (ROOT / source for source in sources):
         for path in sorted(source.rglob("*")) if source.is_dir() else [source]:
             generated = path.suffix in (".pyc", ".so") or path.name == "_build_info.py"
+            generated |= any(path.is_relative_to(ROOT / name) for name in INSTALLED)
             inside = path.relative_to(source).parts
             if path.is_file() and not generated and "tests" not in inside:
                 digest.update(f"{path.relative_to(ROOT)}\0".encode())

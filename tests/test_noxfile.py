@@ -215,6 +215,9 @@ def test_fingerprint_follows_the_sources_only(noxfile, monkeypatch, tmp_path):
     write(tmp_path / "src" / "tests" / "t.cpp", "int t;")
     write(tmp_path / "src" / "lib.so", "built")
     assert noxfile.fingerprint(["src"]) == first
+    monkeypatch.setattr(noxfile, "INSTALLED", ["src/include"])
+    write(tmp_path / "src" / "include" / "a.h", "int a;")
+    assert noxfile.fingerprint(["src"]) == first
     write(tmp_path / "src" / "a.cpp", "int b;")
     changed = noxfile.fingerprint(["src"])
     (tmp_path / "src" / "a.cpp").rename(tmp_path / "src" / "b.cpp")

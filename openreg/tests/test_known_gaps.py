@@ -238,3 +238,30 @@ def test_flex_attention_refuses_devices_that_it_does_not_list():
         ValueError, match="FlexAttention is only supported on CUDA, CPU"
     ):
         flex_attention(query, query, query)
+
+
+@pytest.fixture(scope="module")
+def copy_operator():
+    @torch.library.custom_op("gaps_test::copy", mutates_args=())
+    def copy(x: torch.Tensor) -> torch.Tensor:
+        return x.clone()
+
+    copy.register_autograd(lambda ctx, grad: grad)
+    return copy
+
+
+def test_opcheck_cannot_see_gradients_on_the_device(copy_operator):
+    check = "test_autograd_registration"
+    x = torch.ones(2, requires_grad=True)
+    assert torch.library.opcheck(copy_operator, (x,), test_utils=check)
+    x = torch.ones(2, device="openreg", requires_grad=True)
+    with pytest.raises(Exception, match="NYI devices other than CPU/CUDA/XPU"):
+        torch.library.opcheck(copy_operator, (x,), test_utils=check)
+
+
+@pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated")
+@pytest.mark.parametrize("device", ["cpu", "openreg"])
+def test_a_custom_operator_has_a_forward_derivative_of_zero(copy_operator, device):
+    x = torch.ones(2, device=device)
+    value, derivative = torch.func.jvp(copy_operator, (x,), (x,))
+    assert (value.tolist(), derivative.tolist()) == ([1.0, 1.0], [0.0, 0.0])
