@@ -195,8 +195,8 @@ def test_counts_tell_which_operators_fell_back():
     assert torch.openreg.fallback_counts() == {}
     x.hypot(x)
     x.hypot(x)
-    x.copysign(1)
-    counts = {"aten::copysign.out": 1, "aten::hypot.out": 2}
+    x.copysign(x)
+    counts = {"aten::hypot.out": 2, "aten::copysign.Tensor": 1}
     assert torch.openreg.fallback_counts() == counts
     torch.openreg.reset_fallback_counts()
     assert torch.openreg.fallback_counts() == {}

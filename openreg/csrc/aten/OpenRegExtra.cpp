@@ -21,7 +21,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
 // LITERALINCLUDE START: PER_OPERATOR_FALLBACK
 // One operator by name, whatever the global fallback does.
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("sub.Tensor", torch::CppFunction::makeFromBoxedFunction<&cpu_fallback>());
+  m.impl("copysign.Tensor", torch::CppFunction::makeFromBoxedFunction<&cpu_fallback>());
 }
 // LITERALINCLUDE END: PER_OPERATOR_FALLBACK
 

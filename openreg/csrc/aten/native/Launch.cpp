@@ -1,8 +1,6 @@
 // Puts a kernel on the current stream; see docs/operators/registration.md.
 #include "csrc/aten/native/Launch.h"
 
-#include <c10/core/impl/LocalDispatchKeySet.h>
-
 #include <atomic>
 #include <new>
 #include <utility>
@@ -10,11 +8,9 @@
 #include "csrc/runtime/OpenRegStream.h"
 #include "csrc/runtime/OpenRegWarnings.h"
 
-namespace openreg::detail {
+namespace openreg {
 namespace {
 
-// The dispatcher's thread-local state for device code. A kernel calls ATen's CPU
-// kernels, and some of these call operators again: they must find plain CPU code.
 c10::impl::LocalDispatchKeySet device_side_keys() {
   static const c10::impl::PODLocalDispatchKeySet keys = [] {
     c10::impl::PODLocalDispatchKeySet pod{};
@@ -51,6 +47,10 @@ thread_local Stock stock;
 
 }  // namespace
 
+DeviceSide::DeviceSide() : guard_(device_side_keys()) {}
+
+namespace detail {
+
 void* take_args(size_t bytes) {
   if (bytes > kBlock) {
     return ::operator new(bytes);
@@ -76,7 +76,7 @@ void give_args(void* args, size_t bytes) noexcept {
 }
 
 orError_t run_kernel(void (*body)(void*), void* args) noexcept {
-  const c10::impl::ForceDispatchKeyGuard guard(device_side_keys());
+  const DeviceSide scope;
   const c10::WarningUtils::WarningHandlerGuard warnings(&KernelWarnings::get());
   try {
     body(args);
@@ -102,4 +102,5 @@ void enqueue(const char* name, c10::Device device, orKernel_t kernel, void* args
   }
 }
 
-}  // namespace openreg::detail
+}  // namespace detail
+}  // namespace openreg

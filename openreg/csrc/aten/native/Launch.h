@@ -2,6 +2,7 @@
 #pragma once
 
 #include <c10/core/Device.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
 #include <openreg.h>
 
 #include <cstddef>
@@ -12,6 +13,18 @@
 #include "csrc/Export.h"
 
 namespace openreg {
+
+// For a scope, the dispatcher's thread-local state for device code. A kernel calls
+// ATen's CPU kernels, and some of these call operators again: they must find plain CPU
+// code, whatever modes the thread is in.
+class OPENREG_EXPORT DeviceSide {
+ public:
+  DeviceSide();
+
+ private:
+  c10::impl::ForceDispatchKeyGuard guard_;
+};
+
 namespace detail {
 
 // Runs `body(args)` in the state in which device code runs: no autograd, no autocast

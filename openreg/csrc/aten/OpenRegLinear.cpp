@@ -1,0 +1,32 @@
+// Registers products of matrices; see docs/operators/structured.md.
+#include <ATen/CPUFunctions.h>
+#include <ATen/Operators.h>
+#include <ATen/ops/_addmm_activation_meta.h>
+#include <ATen/ops/addmm_meta.h>
+#include <ATen/ops/addmv_meta.h>
+#include <ATen/ops/baddbmm_meta.h>
+#include <ATen/ops/bmm_meta.h>
+#include <ATen/ops/mm_meta.h>
+
+#include "csrc/aten/native/Structured.h"
+
+namespace openreg {
+
+namespace op = at::_ops;
+namespace meta = at::meta;
+namespace cpu = at::cpu;
+
+// LITERALINCLUDE START: LINEAR
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  structured<op::mm, op::mm_out, meta::structured_mm, cpu::mm_outf>(m);
+  structured<op::bmm, op::bmm_out, meta::structured_bmm, cpu::bmm_outf>(m);
+  structured<op::addmm, op::addmm_out, meta::structured_addmm, cpu::addmm_outf>(m);
+  structured<op::addmv, op::addmv_out, meta::structured_addmv, cpu::addmv_outf>(m);
+  structured<op::baddbmm, op::baddbmm_out, meta::structured_baddbmm, cpu::baddbmm_outf>(
+      m);
+  structured<op::_addmm_activation, op::_addmm_activation_out,
+             meta::structured__addmm_activation, cpu::_addmm_activation_outf>(m);
+}
+// LITERALINCLUDE END: LINEAR
+
+}  // namespace openreg

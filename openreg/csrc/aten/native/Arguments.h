@@ -1,0 +1,226 @@
+// What becomes of an operator's arguments on their way to a kernel; see
+// docs/operators/structured.md.
+#pragma once
+
+#include <ATen/core/IListRef.h>
+#include <ATen/core/List.h>
+#include <c10/util/DimVector.h>
+#include <c10/util/OptionalArrayRef.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "csrc/aten/native/KernelLibrary.h"
+#include "csrc/aten/native/KernelTensor.h"
+
+namespace openreg {
+
+// LITERALINCLUDE START: ARGUMENT
+// For a parameter of type T of an operator's C++ signature:
+//   for_meta   what the structured meta function of ATen takes instead;
+//   capture    what the launch keeps until the kernel runs: values, never references,
+//              because the caller's arguments are gone by then;
+//   on_device  inside the kernel, the argument again, over the device's memory;
+//   stand_in   the same for a trial on the host, where no values are needed.
+template <class T>
+struct Argument {  // numbers, dtypes, flags, Scalar: by value
+  static_assert(std::is_trivially_copyable_v<T> || std::is_same_v<T, at::Scalar>);
+  static const T& for_meta(const T& value) { return value; }
+  static T capture(const T& value) { return value; }
+  static const T& on_device(const T& value) { return value; }
+  static const T& stand_in(const T& value) { return value; }
+};
+
+template <>
+struct Argument<at::Tensor> {
+  static const at::Tensor& for_meta(const at::Tensor& value) { return value; }
+  static KernelTensor capture(const at::Tensor& value) {
+    return KernelTensor::input(value);
+  }
+  static at::Tensor on_device(const KernelTensor& value) { return value.on_device(); }
+  static at::Tensor stand_in(const at::Tensor& value) {
+    return openreg::stand_in(value);
+  }
+};
+// LITERALINCLUDE END: ARGUMENT
+
+template <>
+struct Argument<std::optional<at::Tensor>> {
+  using Captured = std::optional<KernelTensor>;
+  static at::OptionalTensorRef for_meta(const std::optional<at::Tensor>& value) {
+    return value.has_value() && value->defined() ? at::OptionalTensorRef(*value)
+                                                 : at::OptionalTensorRef();
+  }
+  static Captured capture(const std::optional<at::Tensor>& value) {
+    return value.has_value() && value->defined() ? Captured(KernelTensor::input(*value)) : std::nullopt;
+  }
+  static std::optional<at::Tensor> on_device(const Captured& value) {
+    return value.has_value() ? std::make_optional(value->on_device()) : std::nullopt;
+  }
+  static std::optional<at::Tensor> stand_in(const std::optional<at::Tensor>& value) {
+    return value.has_value() && value->defined()
+               ? std::make_optional(openreg::stand_in(*value))
+               : std::nullopt;
+  }
+};
+
+template <>
+struct Argument<at::ITensorListRef> {
+  static const at::ITensorListRef& for_meta(const at::ITensorListRef& value) {
+    return value;
+  }
+  static std::vector<KernelTensor> capture(const at::ITensorListRef& value) {
+    std::vector<KernelTensor> captured;
+    for (const at::Tensor& tensor : value) {
+      captured.push_back(KernelTensor::input(tensor));
+    }
+    return captured;
+  }
+  static std::vector<at::Tensor> on_device(const std::vector<KernelTensor>& value) {
+    std::vector<at::Tensor> tensors;
+    for (const KernelTensor& tensor : value) {
+      tensors.push_back(tensor.on_device());
+    }
+    return tensors;
+  }
+  static std::vector<at::Tensor> stand_in(const at::ITensorListRef& value) {
+    std::vector<at::Tensor> tensors;
+    for (const at::Tensor& tensor : value) {
+      tensors.push_back(openreg::stand_in(tensor));
+    }
+    return tensors;
+  }
+};
+
+template <>
+struct Argument<c10::List<std::optional<at::Tensor>>> {
+  using List = c10::List<std::optional<at::Tensor>>;
+  using One = Argument<std::optional<at::Tensor>>;
+  static at::IOptTensorListRef for_meta(const List& value) { return value; }
+  static std::vector<One::Captured> capture(const List& value) {
+    std::vector<One::Captured> captured;
+    for (const std::optional<at::Tensor>& tensor : value) {
+      captured.push_back(One::capture(tensor));
+    }
+    return captured;
+  }
+  static List on_device(const std::vector<One::Captured>& value) {
+    List list;
+    for (const One::Captured& tensor : value) {
+      list.push_back(One::on_device(tensor));
+    }
+    return list;
+  }
+  static List stand_in(const List& value) {
+    List list;
+    for (const std::optional<at::Tensor>& tensor : value) {
+      list.push_back(One::stand_in(tensor));
+    }
+    return list;
+  }
+};
+
+template <>
+struct Argument<std::optional<at::Scalar>> {
+  static at::OptionalScalarRef for_meta(const std::optional<at::Scalar>& value) {
+    return value.has_value() ? at::OptionalScalarRef(&*value) : at::OptionalScalarRef();
+  }
+  static std::optional<at::Scalar> capture(const std::optional<at::Scalar>& value) {
+    return value;
+  }
+  static const std::optional<at::Scalar>& on_device(
+      const std::optional<at::Scalar>& value) {
+    return value;
+  }
+  static const std::optional<at::Scalar>& stand_in(
+      const std::optional<at::Scalar>& value) {
+    return value;
+  }
+};
+
+template <>
+struct Argument<at::IntArrayRef> {
+  static at::IntArrayRef for_meta(at::IntArrayRef value) { return value; }
+  static c10::DimVector capture(at::IntArrayRef value) { return c10::DimVector(value); }
+  static at::IntArrayRef on_device(const c10::DimVector& value) { return value; }
+  static at::IntArrayRef stand_in(at::IntArrayRef value) { return value; }
+};
+
+template <>
+struct Argument<at::OptionalIntArrayRef> {
+  using Captured = std::optional<c10::DimVector>;
+  static at::OptionalIntArrayRef for_meta(at::OptionalIntArrayRef value) {
+    return value;
+  }
+  static Captured capture(at::OptionalIntArrayRef value) {
+    return value.has_value() ? Captured(*value) : std::nullopt;
+  }
+  static at::OptionalIntArrayRef on_device(const Captured& value) {
+    return value.has_value() ? at::OptionalIntArrayRef(*value) : std::nullopt;
+  }
+  static at::OptionalIntArrayRef stand_in(at::OptionalIntArrayRef value) {
+    return value;
+  }
+};
+
+template <>
+struct Argument<std::string_view> {
+  static std::string_view for_meta(std::string_view value) { return value; }
+  static std::string capture(std::string_view value) { return std::string(value); }
+  static std::string_view on_device(const std::string& value) { return value; }
+  static std::string_view stand_in(std::string_view value) { return value; }
+};
+
+template <>
+struct Argument<std::optional<std::string_view>> {
+  using Captured = std::optional<std::string>;
+  using Value = std::optional<std::string_view>;
+  static Value for_meta(Value value) { return value; }
+  static Captured capture(Value value) {
+    return value.has_value() ? Captured(*value) : std::nullopt;
+  }
+  static Value on_device(const Captured& value) {
+    return value.has_value() ? Value(*value) : std::nullopt;
+  }
+  static Value stand_in(Value value) { return value; }
+};
+
+template <class T>
+using ArgumentOf = Argument<std::remove_cvref_t<T>>;
+
+// Calls `visit` with each tensor of an argument, and ignores other arguments.
+template <class T, class Visit>
+void for_each_tensor(const T& value, const Visit& visit) {
+  if constexpr (std::is_same_v<T, at::Tensor>) {
+    visit(value);
+  } else if constexpr (std::is_same_v<T, std::optional<at::Tensor>>) {
+    if (value.has_value() && value->defined()) {
+      visit(*value);
+    }
+  } else if constexpr (std::is_same_v<T, at::ITensorListRef>) {
+    for (const at::Tensor& tensor : value) {
+      visit(tensor);
+    }
+  } else if constexpr (std::is_same_v<T, c10::List<std::optional<at::Tensor>>>) {
+    for (const std::optional<at::Tensor>& tensor : value) {
+      for_each_tensor(tensor, visit);
+    }
+  }
+}
+
+// Calls `visit` with each number of type Scalar of an argument.
+template <class T, class Visit>
+void for_each_scalar(const T& value, const Visit& visit) {
+  if constexpr (std::is_same_v<T, at::Scalar>) {
+    visit(value);
+  } else if constexpr (std::is_same_v<T, std::optional<at::Scalar>>) {
+    if (value.has_value()) {
+      visit(*value);
+    }
+  }
+}
+
+}  // namespace openreg

@@ -1,0 +1,40 @@
+// Launches an operator of ATen through its out= form, into outputs that the caller
+// made; see docs/operators/structured.md.
+#pragma once
+
+#include "csrc/aten/native/KernelCall.h"
+
+namespace openreg {
+
+// The types of the first parameters of a function, without its outputs.
+template <class Indices, class All>
+struct Select;
+template <size_t... I, class All>
+struct Select<std::index_sequence<I...>, All> {
+  using type = std::tuple<std::tuple_element_t<I, All>...>;
+};
+
+template <class Call, class... Args>
+void run_as(std::tuple<Args...>*, const char* name, typename Call::Function* function,
+            const typename Call::Outputs& outputs,
+            const std::remove_cvref_t<Args>&... args) {
+  run<Call>(name, function, Form::Out, outputs, args...);
+}
+
+// LITERALINCLUDE START: COMPUTE_INTO
+// For operators without a structured meta function. The caller has checked the
+// arguments, is on their device, and made `outputs` with the sizes and the dtypes that
+// `function`, such as at::native_layer_norm_outf, will write.
+template <class Result, class... Parameters, size_t kOutputs, class... Args>
+void compute_into(const char* name, Result (*function)(Parameters...),
+                  const std::array<at::Tensor, kOutputs>& outputs,
+                  const Args&... args) {
+  using Inputs =
+      typename Select<std::make_index_sequence<sizeof...(Parameters) - kOutputs>,
+                      std::tuple<Parameters...>>::type;
+  using Call = KernelCall<Inputs, std::make_index_sequence<kOutputs>>;
+  run_as<Call>(static_cast<Inputs*>(nullptr), name, function, outputs, args...);
+}
+// LITERALINCLUDE END: COMPUTE_INTO
+
+}  // namespace openreg
