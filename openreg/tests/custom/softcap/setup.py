@@ -19,6 +19,7 @@ class CMakeBuild(build_ext):
         package = Path(self.build_lib).resolve() / "softcap"
         configure = ["cmake", "-G", "Ninja", "-S", ROOT, "-B", build]
         configure += [
+            "-DCMAKE_BUILD_TYPE=Release",
             f"-DPython_EXECUTABLE={sys.executable}",
             f"-DCMAKE_PREFIX_PATH={torch_openreg.utils.cmake_prefix_path}",
             f"-DCMAKE_INSTALL_PREFIX={package}",
