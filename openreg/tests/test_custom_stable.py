@@ -95,6 +95,26 @@ def test_a_refused_launch_says_why(library, run_python):
     assert "softcap: orLaunchKernel(): device 0 stopped" in plain
 
 
+def test_torch_compiles_it_with_the_paths_of_the_package(run_python, tmp_path):
+    program = f"""
+        import torch, torch_openreg.utils as utils
+        from torch.utils.cpp_extension import load
+        load(
+            "softcap_stable",
+            {str(STABLE)!r},
+            extra_cflags=["-DTORCH_TARGET_VERSION=0x020d000000000000"],
+            extra_include_paths=utils.include_paths(),
+            extra_ldflags=[*("-L" + path for path in utils.library_paths()), "-lopenreg"],
+            is_python_module=False,
+            build_directory={str(tmp_path)!r},
+        )
+        x = torch.ones(2, 3, device="openreg")
+        print(torch.ops.softcap_stable.softcap(x, x[0] - 1, 1.0).tolist()[0])
+    """
+    process = run_python(program)
+    assert process.stdout == f"{torch.ones(3).tanh().tolist()}\n", process.stderr
+
+
 def test_out_of_memory_is_a_plain_error(library, run_python):
     program = f"""
         import torch
