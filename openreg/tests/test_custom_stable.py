@@ -99,12 +99,13 @@ def test_torch_compiles_it_with_the_paths_of_the_package(run_python, tmp_path):
     program = f"""
         import torch, torch_openreg.utils as utils
         from torch.utils.cpp_extension import load
+        folders = ["-L" + path for path in utils.library_paths()]
         load(
             "softcap_stable",
             {str(STABLE)!r},
             extra_cflags=["-DTORCH_TARGET_VERSION=0x020d000000000000"],
             extra_include_paths=utils.include_paths(),
-            extra_ldflags=[*("-L" + path for path in utils.library_paths()), "-lopenreg"],
+            extra_ldflags=[*folders, "-lopenreg"],
             is_python_module=False,
             build_directory={str(tmp_path)!r},
         )
