@@ -184,3 +184,18 @@ def test_one_graph_is_shared_by_eight_threads():
     x = torch.ones(1000, device="openreg", requires_grad=True)
     run_threads(lambda number: (x + number).sum().backward())
     assert x.grad.tolist() == [8.0] * 1000
+
+
+def test_the_threads_of_the_driver_obey_set_num_threads(run_python):
+    program = """
+import os
+import torch
+torch.set_num_threads(1)
+x = torch.randn(512, 512, device="openreg")
+torch.openreg.synchronize()
+before = len(os.listdir("/proc/self/task"))
+x @ x
+torch.openreg.synchronize()
+print(len(os.listdir("/proc/self/task")) - before)
+"""
+    assert run_python(program, OPENREG_STEAL="0").stdout == "0\n"

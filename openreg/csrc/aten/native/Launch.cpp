@@ -1,6 +1,8 @@
 // Puts a kernel on the current stream; see docs/operators/registration.md.
 #include "csrc/aten/native/Launch.h"
 
+#include <ATen/Parallel.h>
+
 #include <atomic>
 #include <new>
 #include <utility>
@@ -76,6 +78,10 @@ void give_args(void* args, size_t bytes) noexcept {
 }
 
 orError_t run_kernel(void (*body)(void*), void* args) noexcept {
+  // Without this, a thread of the driver would use all processors for a matrix product,
+  // whatever torch.set_num_threads() said before.
+  static thread_local const bool initialized = (at::init_num_threads(), true);
+  static_cast<void>(initialized);
   const DeviceSide scope;
   const c10::WarningUtils::WarningHandlerGuard warnings(&KernelWarnings::get());
   try {
