@@ -4,6 +4,7 @@
 # section of the page and the way round.
 import sys
 import threading
+import unittest
 
 import pytest
 import torch
@@ -265,3 +266,58 @@ def test_a_custom_operator_has_a_forward_derivative_of_zero(copy_operator, devic
     x = torch.ones(2, device=device)
     value, derivative = torch.func.jvp(copy_operator, (x,), (x,))
     assert (value.tolist(), derivative.tolist()) == ([1.0, 1.0], [0.0, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        ("pass", "TestFirstPRIVATEUSE1 1 0\nTestSecondOPENREG 0 1\n"),
+        (
+            "PrivateUse1TestBase.setUpClass()",
+            "TestFirstOPENREG 0 1\nTestSecondOPENREG 0 1\n",
+        ),
+    ],
+)
+def test_device_generic_tests_learn_the_device_s_name_late(
+    run_python, before, expected
+):
+    program = f"""
+        import torch, unittest
+        from torch.testing._internal.common_device_type import (
+            PrivateUse1TestBase, instantiate_device_type_tests, ops,
+        )
+        from torch.testing._internal.common_methods_invocations import op_db
+        from torch.testing._internal.common_utils import TestCase
+        from torch.testing._internal.opinfo.core import DecorateInfo
+        fails = {{"abs": [DecorateInfo(unittest.expectedFailure)]}}
+        PrivateUse1TestBase.set_test_configs(op_allowlist=["abs"], op_overrides=fails)
+        {before}
+        for name in ("TestFirst", "TestSecond"):
+            @ops(op_db, allowed_dtypes=[torch.float32])
+            def test(self, device, dtype, op):
+                raise AssertionError
+            made = {{name: type(name, (TestCase,), {{"test": test}})}}
+            instantiate_device_type_tests(made[name], made, only_for="openreg")
+            (name, Test), = made.items()
+            result = unittest.TestResult()
+            unittest.defaultTestLoader.loadTestsFromTestCase(Test).run(result)
+            print(name, len(result.failures), len(result.expectedFailures))
+    """
+    process = run_python(program)
+    assert process.stdout == expected, process.stderr
+
+
+def test_large_tensor_test_skips():
+    from torch.testing._internal.common_device_type import largeTensorTest
+    from torch.testing._internal.common_utils import TestCase
+
+    class Large(TestCase):
+        device_type = "openreg"
+
+        @largeTensorTest(1, device="openreg")
+        def test(self):
+            raise AssertionError("it runs")
+
+    result = unittest.TestResult()
+    Large("test").run(result)
+    assert [why for _, why in result.skipped] == ["Unknown device type"]

@@ -42,15 +42,16 @@ def check(case: Case, limit: int | None) -> Verdict:
     return verdict
 
 
+# LITERALINCLUDE START: CHECK_SAMPLE
 def _check_sample(case: Case, sample: SampleInput) -> bool:
     """Return whether there is a result; raise what is wrong with it."""
     some_stay = case.operator in HOST_ARGUMENTS
     here = mirror(sample, "cpu")
-    there = mirror(sample, DEVICE, only_input=some_stay)
+    there = mirror(sample, DEVICE, only_input=some_stay)  # (1)
     expected, expected_error = _attempt(case, here)
-    actual, error = _attempt(case, there)
+    actual, error = _attempt(case, there)  # (2)
     if expected_error is not None and type(error) is type(expected_error):
-        return False
+        return False  # (3)
     if case.way == "refusal" and expected_error is None:
         return True  # a bad argument for other devices only
     if error is not None:
@@ -59,11 +60,14 @@ def _check_sample(case: Case, sample: SampleInput) -> bool:
         raise WrongValue(f"no error, but on the CPU: {describe(expected_error)}")
     values = case.operator not in ARBITRARY_VALUES
     strides = case.operator not in ARBITRARY_STRIDES
-    compare(actual, expected, device=DEVICE, values=values, strides=strides)
-    if not some_stay:
+    compare(actual, expected, device=DEVICE, values=values, strides=strides)  # (4)
+    if not some_stay:  # (5)
         compare(parts(there), parts(here), device=DEVICE, values=values, strides=True)
-    compare_sharing(actual, parts(there), expected, parts(here))
+    compare_sharing(actual, parts(there), expected, parts(here))  # (6)
     return True
+
+
+# LITERALINCLUDE END: CHECK_SAMPLE
 
 
 def _attempt(case: Case, sample: SampleInput) -> tuple[Any, Exception | None]:

@@ -24,7 +24,25 @@ class Known(NamedTuple):
         return self.verdict == verdict.verdict and found is not None
 
 
+NORMS = ("native_batch_norm", "nn.functional.batch_norm", "nn.functional.instance_norm")
+SPARSE = ("sparse.mm.reduce", "sparse.sampled_addmm", "to_sparse")
+
 KNOWN = [
+    Known(
+        operators=NORMS,
+        ways=("forward", "out", "backward"),
+        verdict="wrong value",
+        match="not close",
+        cause="The schema of native_batch_norm does not tell that it writes to the "
+        "running mean, so the fallback does not copy it back.",
+    ),
+    Known(
+        operators=SPARSE,
+        ways=("forward", "out", "backward"),
+        verdict="error",
+        match="from the 'Sparse(Csr)?openreg' backend",
+        cause="Sparse layouts have dispatch keys of their own, without kernels here.",
+    ),
     Known(
         operators=("cat", "gather", "kthvalue", "masked_select", "take"),
         ways=("refusal",),

@@ -12,6 +12,7 @@ from pathlib import Path
 from .cases import Case, Verdict
 
 TESTS = Path(__file__).resolve().parents[1]
+WORKER = "sweep.worker"
 
 # How many samples of a case to run, by its dtype; all bad arguments.
 QUICK = {"float32": 5, "float64": 2, "bfloat16": 2, "complex64": 2, "int64": 2}
@@ -39,6 +40,7 @@ def run_all(
     return [found[case] for case in cases]
 
 
+# LITERALINCLUDE START: RUN_CHUNK
 def _run_chunk(
     cases: list[Case], limits: dict[str, int], seconds: float
 ) -> list[Verdict]:
@@ -57,13 +59,16 @@ def _run_chunk(
     return verdicts
 
 
+# LITERALINCLUDE END: RUN_CHUNK
+
+
 def _run_process(
     cases: list[Case], limits: dict[str, int], seconds: float
 ) -> tuple[list[Verdict], subprocess.CompletedProcess[str]]:
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "report")
         report.touch()
-        command = [sys.executable, "-X", "faulthandler", "-m", "sweep.worker"]
+        command = [sys.executable, "-X", "faulthandler", "-m", WORKER]
         process = subprocess.run(
             [*command, str(report), json.dumps(limits), str(seconds)],
             input=json.dumps(cases),
@@ -72,6 +77,7 @@ def _run_process(
             capture_output=True,
             text=True,
         )
-        lines = [Verdict(**json.loads(line)) for line in report.open()]
-    last = {verdict.case: verdict for verdict in lines}  # not "started", if it ended
+        lines = report.read_text().splitlines()
+    verdicts = [Verdict(**json.loads(line)) for line in lines]
+    last = {verdict.case: verdict for verdict in verdicts}  # not "started", if it ended
     return list(last.values()), process

@@ -13,9 +13,8 @@ def table(verdicts: list[Verdict]) -> str:
     for verdict in verdicts:
         row = counts.setdefault((verdict.dtype, verdict.way), Counter())
         row[verdict.verdict] += 1
-    head = f"{'dtype':10}{'way':10}" + "".join(f"{kind:>13}" for kind in KINDS)
-    lines = [
-        f"{dtype:10}{way:10}" + "".join(f"{row[kind] or '-':>13}" for kind in KINDS)
-        for (dtype, way), row in counts.items()
-    ]
-    return "\n".join([head, *lines])
+    lines = ["  ".join([f"{'dtype':9}", f"{'way':8}", *KINDS])]
+    for (dtype, way), row in counts.items():
+        cells = [f"{row[kind] or '-':>{len(kind)}}" for kind in KINDS]
+        lines.append("  ".join([f"{dtype:9}", f"{way:8}", *cells]))
+    return "\n".join(lines)

@@ -14,6 +14,7 @@ from .mirror import mirror, parts, tensors
 Way = Callable[[OpInfo, SampleInput], Any]
 
 
+# LITERALINCLUDE START: WAYS
 def forward(op: OpInfo, sample: SampleInput) -> Any:
     return call(op, sample)
 
@@ -58,6 +59,7 @@ WAYS: dict[str, Way] = {
     "backward": backward,
     "refusal": forward,  # of bad arguments
 }
+# LITERALINCLUDE END: WAYS
 
 
 def call(function: Callable[..., Any], sample: SampleInput, **more: Any) -> Any:
