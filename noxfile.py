@@ -39,7 +39,13 @@ BACKEND_SOURCES = [
 ]
 # What an editable installation puts into the package.
 INSTALLED = ["openreg/torch_openreg/include", "openreg/torch_openreg/share"]
-SITE_SOURCES = [*BACKEND_SOURCES, "docs", "requirements/docs.txt"]
+OPERATOR_SOURCES = [
+    *BACKEND_SOURCES,
+    "openreg/tests/measure_operators.py",
+    "openreg/tests/sweep",
+    "requirements/tests.txt",
+]
+SITE_SOURCES = [*OPERATOR_SOURCES, "docs", "requirements/docs.txt"]
 # What the examples of a page depend on, besides the page itself.
 EXAMPLE_SOURCES = [
     *BACKEND_SOURCES,
@@ -250,6 +256,7 @@ def find_pages() -> list[Path]:
 def build_site(session: nox.Session) -> None:
     check_machine(session)
     key = fingerprint(SITE_SOURCES)
+    measure_operators(session)
     tools = run_changed_pages(session)
     shutil.rmtree(SITE, ignore_errors=True)  # no page of an earlier build survives
     # -E reads every page anew: without it, -W passes the second time despite a fault.
@@ -260,6 +267,18 @@ def build_site(session: nox.Session) -> None:
     index = SITE / "index.html"
     session.log(f"The guide is ready. Open {index}")
     session.log(f"or, in a browser, {index.as_uri()}")
+
+
+def measure_operators(session: nox.Session) -> None:
+    """Measures which operators run where, for a page, if that may have changed."""
+    key, stamp = fingerprint(OPERATOR_SOURCES), BUILD / "operators.key"
+    if is_current(stamp, key):
+        return
+    tools = install_backend(session)
+    with step(session, "measuring the operators"):
+        report = str(BUILD / "operators.json")
+        run(session, tools, "python", "openreg/tests/measure_operators.py", report)
+    stamp.write_text(key)
 
 
 def test_driver(session: nox.Session, tools: Path) -> None:

@@ -29,6 +29,7 @@ extensions = [
     "myst_parser",
     "sphinx_design",
     "sphinx_copybutton",
+    "operator_coverage",
     "snippet_contract",
     "site_callouts",
     "site_diagram",

@@ -1,0 +1,128 @@
+# `{operator-coverage}`: the tables of docs/reference/operator-coverage.md, as measured.
+"""Tables of which operator runs where.
+
+openreg/tests/measure_operators.py writes what it measured to build/operators.json;
+`nox -s docs` runs it when the backend has changed. The directive takes one word:
+`routes` for the counts, `overloads` for the lists of all overloads, `database` for the
+operators of PyTorch's database that fell back.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
+from sphinx.util.docutils import SphinxDirective
+
+MEASURED = Path(__file__).resolve().parents[2] / "build" / "operators.json"
+ROUTES = {
+    "native": ("Native", "a kernel of this backend, on the stream"),
+    "implicit": ("Composite, implicit", "other operators; autograd sees those"),
+    "explicit": ("Composite, explicit", "other operators, below autograd"),
+    "out form": ("Composite, out form", "the same operator with `out=`"),
+    "fallback": ("Fallback", "copies to the CPU, and back"),
+    "unsupported": ("No kernel", "nothing for dense tensors: raises"),
+}
+AUTOGRAD = {
+    "torch": "torch, with the formula of `derivatives.yaml`, or an error for `out=`",
+    "its parts": "the operators that it is made of",
+    "ours": "this backend",
+    "nobody": "nobody: the call passes through",
+}
+
+
+class OperatorCoverage(SphinxDirective):
+    """Inserts one of the tables."""
+
+    required_arguments = 1
+    has_content = False
+
+    def run(self) -> list[nodes.Node]:
+        file = Path(self.config.operator_coverage_file)
+        if not file.is_file():
+            raise ExtensionError(
+                f"{file} is missing. `nox -s docs` makes it; by hand: "
+                "python openreg/tests/measure_operators.py build/operators.json"
+            )
+        self.env.note_dependency(str(file))
+        measured = json.loads(file.read_text(encoding="utf-8"))
+        return self.parse_text_to_nodes(TABLES[self.arguments[0]](measured))
+
+
+def routes_table(measured: dict[str, Any]) -> str:
+    """Return a table of the routes and one of those of autograd."""
+    routes = measured["routes"].values()
+    fell_back = _fell_back(measured)
+    by_route = Counter(route for route, _ in routes)
+    slow = Counter(measured["routes"][name][0] for name in fell_back)
+    lines = ["| route | a call runs | overloads | fell back |", "|---|---|--:|--:|"]
+    for route, (title, meaning) in ROUTES.items():
+        lines.append(
+            f"| {title} | {meaning} | {by_route[route]} | {slow[route] or '-'} |"
+        )
+    lines.append(f"| all | | {by_route.total()} | {slow.total()} |")
+    by_autograd = Counter(autograd for _, autograd in routes)
+    lines += ["", "| with autograd, derivatives come from | overloads |", "|---|--:|"]
+    lines += [f"| {text} | {by_autograd[kind]} |" for kind, text in AUTOGRAD.items()]
+    return "\n".join(lines)
+
+
+def overloads_lists(measured: dict[str, Any]) -> str:
+    """Return a folded list for each route, by the first letter of the operator."""
+    fell_back, routes = _fell_back(measured), measured["routes"]
+    lines: list[str] = []
+    for route, (title, _) in ROUTES.items():
+        names = [name for name, found in routes.items() if found[0] == route]
+        lines += [f"::::{{dropdown}} {title}: {len(names)} overloads", ""]
+        by_letter: dict[str, dict[str, list[str]]] = {}
+        for name in names:
+            operator, _, overload = name.removeprefix("aten::").partition(".")
+            letter = operator.lstrip("_")[0].upper()
+            mark = "\\*" if name in fell_back else ""
+            overloads = by_letter.setdefault(letter, {}).setdefault(operator, [])
+            overloads.append((overload or "default").replace("_", "\\_") + mark)
+        for letter, operators in sorted(by_letter.items()):
+            items = [f"`{name}` {', '.join(all_)}" for name, all_ in operators.items()]
+            lines += [f"**{letter}:** " + " · ".join(items), ""]
+        lines += ["::::", ""]
+    return "\n".join(lines)
+
+
+def database_list(measured: dict[str, Any]) -> str:
+    """Return what fell back in each operator of the database where something did."""
+    database = measured["database"]
+    slow = {name: found for name, found in database.items() if found}
+    lines = [
+        f"Of {len(database)} operators, {len(database) - len(slow)} ran without a "
+        f"fallback, forward and backward. In the other {len(slow)}, these fell back:",
+        "",
+        "::::{dropdown} Operators with a fallback",
+        "",
+    ]
+    for name, found in sorted(slow.items()):
+        parts = ", ".join(f"`{one.removeprefix('aten::')}`" for one in found)
+        lines.append(f"* `{name}`: {parts}")
+    return "\n".join([*lines, "::::"])
+
+
+TABLES = {
+    "routes": routes_table,
+    "overloads": overloads_lists,
+    "database": database_list,
+}
+
+
+def _fell_back(measured: dict[str, Any]) -> set[str]:
+    found = {name for names in measured["database"].values() for name in names}
+    return found & set(measured["routes"])
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.add_directive("operator-coverage", OperatorCoverage)
+    app.add_config_value("operator_coverage_file", str(MEASURED), "env", types=[str])
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

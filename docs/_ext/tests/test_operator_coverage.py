@@ -1,0 +1,71 @@
+# docs/_ext/operator_coverage.py: what was measured stands in the tables, and is needed.
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+from operator_coverage import database_list, overloads_lists, routes_table
+from site_build import EXTENSIONS, SPHINX
+
+MEASURED = {
+    "torch": "2.13.0",
+    "routes": {
+        "aten::_exp": ["native", "torch"],
+        "aten::add.Tensor": ["native", "torch"],
+        "aten::add.out": ["native", "ours"],
+        "aten::erf.out": ["fallback", "torch"],
+        "aten::hypot.out": ["fallback", "nobody"],
+        "aten::matmul": ["implicit", "its parts"],
+    },
+    "database": {
+        "add": [],
+        "erf": ["aten::erf.out", "own::erf"],
+        "matmul": [],
+    },
+}
+
+
+def test_the_table_counts_routes_and_what_fell_back() -> None:
+    table = routes_table(MEASURED)
+    assert "| Native | a kernel of this backend, on the stream | 3 | - |" in table
+    assert "| Fallback | copies to the CPU, and back | 2 | 1 |" in table
+    assert "| all | | 6 | 1 |" in table
+    assert "| this backend | 1 |" in table
+
+
+def test_each_overload_is_listed_below_its_letter() -> None:
+    lists = overloads_lists(MEASURED)
+    assert "{dropdown} Native: 3 overloads" in lists
+    assert "**A:** `add` Tensor, out" in lists
+    assert "**E:** `_exp` default" in lists
+    assert "**E:** `erf` out\\*" in lists
+    assert "**H:** `hypot` out\n" in lists
+
+
+def test_the_operators_that_fell_back_are_listed_with_the_reason() -> None:
+    text = database_list(MEASURED)
+    assert text.startswith("Of 3 operators, 2 ran without a fallback")
+    assert "* `erf`: `erf.out`, `own::erf`" in text
+    assert "`matmul`" not in text
+
+
+def test_a_page_is_built_from_the_file_and_not_without_it(tmp_path: Path) -> None:
+    measured = tmp_path / "operators.json"
+    (tmp_path / "conf.py").write_text(
+        f"import sys\nsys.path.insert(0, {str(EXTENSIONS)!r})\n"
+        'extensions = ["myst_parser", "sphinx_design", "operator_coverage"]\n'
+        'myst_enable_extensions = ["colon_fence"]\n'
+        f"operator_coverage_file = {str(measured)!r}\n"
+    )
+    tables = ("routes", "overloads", "database")
+    blocks = "\n".join(f"```{{operator-coverage}} {name}\n```" for name in tables)
+    (tmp_path / "index.md").write_text(f"# Coverage\n\n{blocks}\n")
+    command = [*SPHINX, str(tmp_path), str(tmp_path / "out")]
+    process = subprocess.run(command, capture_output=True, text=True)
+    assert process.returncode != 0
+    assert "operators.json is missing. `nox -s docs` makes it" in process.stderr
+    measured.write_text(json.dumps(MEASURED))
+    process = subprocess.run(command, capture_output=True, text=True)
+    assert process.returncode == 0, process.stderr
+    assert "hypot" in (tmp_path / "out" / "index.html").read_text()
