@@ -105,9 +105,11 @@ def test_the_kernel_runs_on_the_current_stream_of_its_device(op):
 
 def test_bad_arguments_are_refused_by_every_kernel(op):
     x, bias = pair(3, 4)
+    float8 = torch.float8_e4m3fn
     calls = {
-        "x and bias need one floating dtype": (x, bias.float(), 2.0),
-        "need one floating dtype, but have int": (x.int(), bias.int(), 2.0),
+        "16 to 64 bits, but have double and float": (x, bias.float(), 2.0),
+        "16 to 64 bits, but have int and int": (x.int(), bias.int(), 2.0),
+        "16 to 64 bits, but have c10::Float8": (x.to(float8), bias.to(float8), 2.0),
         "x has 4 features, but bias has 3": (x, bias[:3], 2.0),
         "dimensions, and bias one, but they have 2 and 2": (x, x, 2.0),
         "cap must be positive, but is -2": (x, bias, -2.0),

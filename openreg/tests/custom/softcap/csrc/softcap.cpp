@@ -12,14 +12,24 @@ TORCH_LIBRARY(softcap, m) {
 // LITERALINCLUDE END: SOFTCAP_SCHEMA
 
 namespace softcap {
+namespace {
+
+// The kernel throws for any other dtype, and that would stop the device.
+bool is_computed(const at::Tensor& tensor) {
+  const at::ScalarType dtype = tensor.scalar_type();
+  return dtype == at::kDouble || dtype == at::kFloat || dtype == at::kHalf ||
+         dtype == at::kBFloat16;
+}
+
+}  // namespace
 
 // LITERALINCLUDE START: SOFTCAP_CHECK
 void check(const at::Tensor& x, const at::Tensor& bias, double cap) {
   TORCH_CHECK(x.device() == bias.device(), "softcap: x is on ", x.device(),
               ", but bias is on ", bias.device());
-  TORCH_CHECK(x.is_floating_point() && x.dtype() == bias.dtype(),
-              "softcap: x and bias need one floating dtype, but have ", x.dtype(),
-              " and ", bias.dtype());
+  TORCH_CHECK(is_computed(x) && x.dtype() == bias.dtype(),
+              "softcap: x and bias need one dtype, a float of 16 to 64 bits, but have ",
+              x.dtype(), " and ", bias.dtype());
   TORCH_CHECK(x.dim() > 0 && bias.dim() == 1,
               "softcap: x needs dimensions, and bias one, but they have ", x.dim(),
               " and ", bias.dim());
@@ -33,8 +43,8 @@ void check_backward(const at::Tensor& grad, const at::Tensor& y, double cap) {
   TORCH_CHECK(grad.device() == y.device() && grad.dtype() == y.dtype(),
               "softcap_backward: grad is ", grad.dtype(), " on ", grad.device(),
               ", but y is ", y.dtype(), " on ", y.device());
-  TORCH_CHECK(y.is_floating_point(),
-              "softcap_backward: no floating dtype: ", y.dtype());
+  TORCH_CHECK(is_computed(y), "softcap_backward: expected a float of 16 to 64 bits, ",
+              "but got ", y.dtype());
   TORCH_CHECK(grad.sym_sizes() == y.sym_sizes(), "softcap_backward: grad has size ",
               grad.sym_sizes(), ", but y has ", y.sym_sizes());
   TORCH_CHECK(cap > 0, "softcap_backward: cap must be positive, but is ", cap);
