@@ -28,7 +28,19 @@
 #include <ATen/ops/threshold_backward_meta.h>
 #include <ATen/ops/threshold_meta.h>
 
-#include "csrc/aten/native/Structured.h"
+#include <ATen/ops/_prelu_kernel.h>
+#include <ATen/ops/binary_cross_entropy_backward.h>
+#include <ATen/ops/hardtanh.h>
+#include <ATen/ops/hardtanh_backward.h>
+#include <ATen/ops/huber_loss_backward.h>
+#include <ATen/ops/log_sigmoid_backward.h>
+#include <ATen/ops/mse_loss_backward.h>
+#include <ATen/ops/nan_to_num.h>
+#include <ATen/ops/relu.h>
+#include <ATen/ops/smooth_l1_loss_backward.h>
+
+#include "csrc/aten/native/Loss.h"
+#include "csrc/aten/native/Pointwise.h"
 
 namespace openreg {
 
@@ -85,5 +97,48 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
              meta::structured_nll_loss_backward, cpu::nll_loss_backward_outf>(m);
 }
 // LITERALINCLUDE END: ACTIVATION
+
+namespace {
+
+// On the CPU it has no form with out=.
+at::Tensor& prelu_out(const at::Tensor& self, const at::Tensor& weight,
+                      at::Tensor& out) {
+  return out.copy_(at::_prelu_kernel(self, weight));
+}
+
+}  // namespace
+
+// LITERALINCLUDE START: ACTIVATION_POINTWISE
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  pointwise<op::relu, at::relu_outf>(m);
+  pointwise<op::hardtanh, at::hardtanh_outf, op::hardtanh_out>(m);
+  pointwise<op::hardtanh_backward, at::hardtanh_backward_outf,
+            op::hardtanh_backward_grad_input>(m);
+  pointwise<op::log_sigmoid_backward, at::log_sigmoid_backward_outf,
+            op::log_sigmoid_backward_grad_input>(m);
+  pointwise<op::_prelu_kernel, prelu_out>(m);
+  pointwise<op::nan_to_num, at::nan_to_num_outf, op::nan_to_num_out>(m);
+  pointwise<op::mse_loss_backward, at::mse_loss_backward_outf,
+            op::mse_loss_backward_grad_input>(m);
+  pointwise<op::smooth_l1_loss_backward, at::smooth_l1_loss_backward_outf,
+            op::smooth_l1_loss_backward_grad_input>(m);
+  pointwise<op::huber_loss_backward, at::huber_loss_backward_outf,
+            op::huber_loss_backward_out>(m);
+  pointwise<op::binary_cross_entropy_backward, at::binary_cross_entropy_backward_outf,
+            op::binary_cross_entropy_backward_grad_input>(m);
+}
+// LITERALINCLUDE END: ACTIVATION_POINTWISE
+
+// Losses reduce what they compute.
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("mse_loss", mse_loss);
+  m.impl("mse_loss.out", mse_loss_out);
+  m.impl("smooth_l1_loss", smooth_l1_loss);
+  m.impl("smooth_l1_loss.out", smooth_l1_loss_out);
+  m.impl("huber_loss", huber_loss);
+  m.impl("huber_loss.out", huber_loss_out);
+  m.impl("binary_cross_entropy", binary_cross_entropy);
+  m.impl("binary_cross_entropy.out", binary_cross_entropy_out);
+}
 
 }  // namespace openreg

@@ -42,9 +42,18 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
              cpu::index_copy_outf>(m);
   structured<op::tril, op::tril_out, meta::structured_tril, cpu::tril_outf>(m);
   structured<op::triu, op::triu_out, meta::structured_triu, cpu::triu_outf>(m);
-  // With indices that may lie on the CPU.
+  // By hand: with indices from the CPU, in place only, or of a size that the device
+  // has to count.
   m.impl("index.Tensor", index);
   m.impl("index.Tensor_out", index_out);
+  m.impl("_index_put_impl_", index_put_impl_);
+  m.impl("index_select", index_select);
+  m.impl("index_select.out", index_select_out);
+  m.impl("embedding_dense_backward", embedding_dense_backward);
+  m.impl("masked_fill_.Scalar", masked_fill_scalar_);
+  m.impl("masked_fill_.Tensor", masked_fill_tensor_);
+  m.impl("nonzero", nonzero);
+  m.impl("nonzero.out", nonzero_out);
 }
 // LITERALINCLUDE END: INDEXING
 

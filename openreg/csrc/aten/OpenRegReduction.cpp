@@ -24,6 +24,7 @@
 #include <ATen/ops/sum_meta.h>
 #include <ATen/ops/topk_meta.h>
 
+#include "csrc/aten/native/Reduce.h"
 #include "csrc/aten/native/Structured.h"
 
 namespace openreg {
@@ -79,5 +80,20 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   structured<op::topk, op::topk_values, meta::structured_topk, cpu::topk_outf>(m);
 }
 // LITERALINCLUDE END: REDUCTION
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("max", max);
+  m.impl("max.unary_out", max_out);
+  m.impl("min", min);
+  m.impl("min.unary_out", min_out);
+  m.impl("var.correction", var);
+  m.impl("var.correction_out", var_out);
+  m.impl("std.correction", openreg::std);
+  m.impl("std.correction_out", std_out);
+  m.impl("dot", dot);
+  m.impl("mode", mode);
+  m.impl("mode.values", mode_out);
+  m.impl("arange.start_out", arange_out);
+}
 
 }  // namespace openreg

@@ -1,10 +1,25 @@
-// Operators with indices that may lie on the CPU; see docs/operators/structured.md.
+// Operators that read or write elements by index or mask; see
+// docs/operators/structured.md.
 #include "csrc/aten/native/Indexing.h"
 
+#include <ATen/ExpandUtils.h>
+#include <ATen/MemoryOverlap.h>
+#include <ATen/WrapDimUtils.h>
+#include <ATen/native/IndexingUtils.h>
+#include <ATen/native/Resize.h>
+#include <ATen/ops/_index_put_impl.h>
+#include <ATen/ops/count_nonzero.h>
+#include <ATen/ops/embedding_dense_backward.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/index_cpu_dispatch.h>
 #include <ATen/ops/index_meta.h>
 #include <ATen/ops/index_ops.h>
+#include <ATen/ops/index_select.h>
+#include <ATen/ops/nonzero.h>
 
+#include "csrc/aten/native/CheckScalar.h"
+#include "csrc/aten/native/OptionalTensor.h"
+#include "csrc/aten/native/OutVariant.h"
 #include "csrc/aten/native/Structured.h"
 
 namespace openreg {
@@ -26,6 +41,77 @@ IndexList on_device_of(const at::Tensor& self, const IndexList& indices) {
 }
 // LITERALINCLUDE END: HOST_INDICES
 
+// Throws unless `values` can be written to what `indices` select. Masks are turned into
+// indices first, for which the host waits, as it does on CUDA.
+void check_values(const at::Tensor& self, const IndexList& indices,
+                  const at::Tensor& values) {
+  TORCH_CHECK_INDEX(static_cast<int64_t>(indices.size()) <= self.dim(),
+                    "too many indices for tensor of dimension ", self.dim(), " (got ",
+                    indices.size(), ")");
+  TORCH_CHECK_INDEX(self.scalar_type() == values.scalar_type(),
+                    "Index put requires the source and destination dtypes match, got ",
+                    self.scalar_type(), " for the destination and ",
+                    values.scalar_type(), " for the source.");
+  std::vector<at::Tensor> each = at::native::expandTensors(self, indices);
+  each = at::expand_outplace(each);
+  each.resize(self.dim());
+  auto [view, order] = at::native::hasContiguousSubspace(each)
+                           ? std::make_tuple(self, each)
+                           : at::native::transposeToFront(self, each);
+  c10::DimVector sizes;
+  bool indexed = false;
+  for (const auto dim : c10::irange(view.dim())) {
+    if (!order[dim].defined()) {
+      sizes.push_back(view.size(dim));
+    } else if (!std::exchange(indexed, true)) {
+      sizes.append(order[dim].sizes().begin(), order[dim].sizes().end());
+    }
+  }
+  TORCH_CHECK(at::is_expandable_to(values.sizes(), sizes),
+              "shape mismatch: value tensor of shape ", values.sizes(),
+              " cannot be broadcast to indexing result of shape ",
+              at::IntArrayRef(sizes));
+}
+
+// Runs `kernel(self)` in place on the device.
+template <class Kernel>
+void in_place(const char* name, const at::Tensor& self, Kernel kernel) {
+  if (self.numel() > 0) {
+    launch(name, self.device(),
+           [out = KernelTensor(self), kernel] { kernel(out.on_device()); });
+  }
+}
+
+void check_mask(const char* name, const at::Tensor& self, const at::Tensor& mask) {
+  TORCH_CHECK(mask.scalar_type() == at::kBool, name,
+              " only supports boolean masks, but got mask with dtype ",
+              mask.scalar_type());
+  const auto sizes = at::infer_size_dimvector(self.sizes(), mask.sizes());
+  TORCH_CHECK(self.sizes() == at::IntArrayRef(sizes), "output with shape ",
+              self.sizes(), " doesn't match the broadcast shape ",
+              at::IntArrayRef(sizes));
+  at::assert_no_internal_overlap(self);
+  at::assert_no_partial_overlap(self, mask);
+}
+
+c10::DimVector sizes_of_selection(const at::Tensor& self, int64_t dim,
+                                  const at::Tensor& index) {
+  TORCH_CHECK_INDEX(index.dim() <= 1,
+                    "index_select(): Index is supposed to be a vector");
+  TORCH_CHECK(index.scalar_type() == at::kLong || index.scalar_type() == at::kInt,
+              "index_select(): Expected dtype int32 or int64 for index");
+  c10::DimVector sizes(self.sizes());
+  dim = at::maybe_wrap_dim(dim, self.dim());
+  if (!sizes.empty()) {
+    sizes[dim] = index.numel();
+  } else {
+    TORCH_CHECK(index.numel() == 1,
+                "index_select(): Index to scalar can have only 1 value, got ",
+                index.numel(), " value(s)");
+  }
+  return sizes;
+}
+
 }  // namespace
 
 at::Tensor index(const at::Tensor& self, const IndexList& indices) {
@@ -35,6 +121,109 @@ at::Tensor index(const at::Tensor& self, const IndexList& indices) {
 at::Tensor& index_out(const at::Tensor& self, const IndexList& indices,
                       at::Tensor& out) {
   return Index::out(self, on_device_of(self, indices), out);
+}
+
+at::Tensor& index_put_impl_(at::Tensor& self, const IndexList& indices,
+                            const at::Tensor& values, bool accumulate, bool unsafe) {
+  const IndexList there = on_device_of(self, indices);
+  check_values(self, there, values);
+  at::assert_no_internal_overlap(self);
+  using List = Argument<IndexList>;
+  in_place("index_put_", self,
+           [list = List::capture(there), v = KernelTensor::input(values), accumulate,
+            unsafe](at::Tensor out) {
+             at::_index_put_impl_(out, List::on_device(list), v.on_device(), accumulate,
+                                  unsafe);
+           });
+  return self;
+}
+
+at::Tensor& index_select_out(const at::Tensor& self, int64_t dim,
+                             const at::Tensor& index, at::Tensor& out) {
+  check_same_device("index_select", out, self, index);
+  TORCH_CHECK(out.scalar_type() == self.scalar_type(),
+              "index_select(): self and result must have the same scalar type");
+  at::native::resize_output(out, sizes_of_selection(self, dim, index));
+  at::assert_no_internal_overlap(out);
+  at::assert_no_overlap(out, self);
+  at::assert_no_overlap(out, index);
+  compute_into(
+      "index_select",
+      static_cast<at::Tensor& (*)(const at::Tensor&, int64_t, const at::Tensor&,
+                                  at::Tensor&)>(at::index_select_outf),
+      std::array{out}, self, dim, index);
+  return out;
+}
+
+at::Tensor index_select(const at::Tensor& self, int64_t dim, const at::Tensor& index) {
+  at::Tensor out = at::empty({0}, self.options());
+  return index_select_out(self, dim, index, out);
+}
+
+at::Tensor embedding_dense_backward(const at::Tensor& grad_output,
+                                    const at::Tensor& indices, int64_t num_weights,
+                                    int64_t padding_idx, bool scale_grad_by_freq) {
+  check_same_device("embedding_dense_backward", grad_output, indices);
+  TORCH_CHECK(indices.scalar_type() == at::kLong || indices.scalar_type() == at::kInt,
+              "Expected tensor for argument #2 'indices' to have one of the following ",
+              "scalar types: Long, Int; but got ", indices.toString(), " instead");
+  at::Tensor out =
+      at::empty({num_weights, grad_output.size(-1)}, grad_output.options());
+  compute_into("embedding_dense_backward", at::embedding_dense_backward_outf,
+               std::array{out}, grad_output, indices, num_weights, padding_idx,
+               scale_grad_by_freq);
+  return out;
+}
+
+at::Tensor& masked_fill_scalar_(at::Tensor& self, const at::Tensor& mask,
+                                const at::Scalar& value) {
+  check_same_device("masked_fill_", self, mask);
+  check_mask("masked_fill_", self, mask);
+  check_scalar(value, self.scalar_type());
+  in_place("masked_fill_", self,
+           [m = KernelTensor::input(mask), value](at::Tensor out) {
+             out.masked_fill_(m.on_device(), value);
+           });
+  return self;
+}
+
+at::Tensor& masked_fill_tensor_(at::Tensor& self, const at::Tensor& mask,
+                                const at::Tensor& value) {
+  TORCH_CHECK(
+      value.dim() == 0,
+      "masked_fill_ only supports a 0-dimensional value tensor, but got tensor ",
+      "with ", value.dim(), " dimension(s).");
+  check_same_device("masked_fill_", self, mask);
+  check_mask("masked_fill_", self, mask);
+  in_place("masked_fill_", self,
+           [m = KernelTensor::input(mask), v = KernelTensor::input(value)](
+               at::Tensor out) { out.masked_fill_(m.on_device(), v.on_device()); });
+  return self;
+}
+
+// LITERALINCLUDE START: NONZERO
+at::Tensor& nonzero_out(const at::Tensor& self, at::Tensor& out) {
+  check_same_device("nonzero", out, self);
+  TORCH_CHECK(
+      out.scalar_type() == at::kLong,
+      "nonzero: Expected out tensor to have scalar type Long but got scalar type",
+      out.scalar_type());
+  at::assert_no_internal_overlap(out);
+  at::assert_no_overlap(out, self);
+  const at::Tensor count = at::empty({}, self.options().dtype(at::kLong));
+  launch("count_nonzero", self.device(),
+         [in = KernelTensor::input(self), n = KernelTensor(count)] {
+           n.on_device().copy_(at::count_nonzero(in.on_device()));
+         });
+  at::native::resize_output(out, {count.item<int64_t>(), self.dim()});  // waits
+  compute_into("nonzero", at::nonzero_outf, std::array{out}, self);
+  return out;
+}
+// LITERALINCLUDE END: NONZERO
+
+at::Tensor nonzero(const at::Tensor& self) {
+  at::Tensor out = at::empty({0}, self.options().dtype(at::kLong));
+  return nonzero_out(self, out);
 }
 
 }  // namespace openreg

@@ -12,6 +12,10 @@
 
 namespace openreg {
 
+// "mul" of at::_ops::mul_Tensor: a literal, for errors and traces.
+template <class Op>
+constexpr const char* kNameOf = Op::name + std::string_view("aten::").size();
+
 template <size_t>
 using OutputReference = at::Tensor&;
 

@@ -6,6 +6,11 @@
 
 namespace openreg {
 
+template <class Function>
+constexpr size_t kParameters = 0;
+template <class Result, class... Parameters>
+constexpr size_t kParameters<Result (*)(Parameters...)> = sizeof...(Parameters);
+
 // The types of the first parameters of a function, without its outputs.
 template <class Indices, class All>
 struct Select;

@@ -112,15 +112,14 @@ template <class Op, class Meta, auto* kKernel, class... Args, size_t... I>
 struct Forms<Op, Meta, kKernel, std::tuple<Args...>, std::index_sequence<I...>> {
   using Call = typename SignatureOf<Op>::Call;
   using Result = typename SignatureOf<Op>::Functional;
-  static constexpr const char* kName = Op::name + std::string_view("aten::").size();
   static constexpr bool kIsIterator = std::is_base_of_v<at::TensorIteratorBase, Meta>;
 
   static typename Call::Outputs compute(Form form, typename Call::Outputs outputs,
                                         const Args&... args) {
-    const DeviceScope scope(common_device<!kIsIterator>(kName, outputs, args...));
+    const DeviceScope scope(common_device<!kIsIterator>(kNameOf<Op>, outputs, args...));
     StructuredMeta<Meta, sizeof...(I)> op(form, std::move(outputs));
-    op.meta(ArgumentOf<Args>::for_meta(args)...);          // (1)
-    run<Call>(kName, kKernel, form, op.outputs, args...);  // (2)
+    op.meta(ArgumentOf<Args>::for_meta(args)...);                // (1)
+    run<Call>(kNameOf<Op>, kKernel, form, op.outputs, args...);  // (2)
     return std::move(op.outputs);
   }
 
@@ -158,23 +157,29 @@ inline std::string overload(std::string name, const char* overload_name) {
 
 OPENREG_EXPORT bool is_operator(const std::string& overload);
 
+// Registers the in-place form of `Op` if torch knows one: its name ends in '_'.
+template <class Op, class Forms>
+void impl_inplace(torch::Library& m) {
+  if constexpr (SignatureOf<Op>::kMayBeInplace) {
+    const std::string name = overload(c10::str(kNameOf<Op>, '_'), Op::overload_name);
+    if (is_operator(name)) {
+      m.impl(name.c_str(),
+             &InplaceForm<Forms, typename SignatureOf<Op>::Arguments>::inplace);
+    }
+  }
+}
+
 // LITERALINCLUDE START: STRUCTURED
 // Registers what ATen calls one structured operator: its functional form `Op`, its form
-// with out= `Out`, and its in-place form if there is one, whose name ends in '_'. The
-// types say what belongs together: a kernel of another signature does not compile.
+// with out= `Out`, and its in-place form if there is one. The types say what belongs
+// together: a kernel of another signature does not compile.
 template <class Op, class Out, class Meta,
           typename SignatureOf<Op>::Call::Function* kKernel>
 void structured(torch::Library& m) {
   using All = FormsOf<Op, Meta, kKernel>;
-  m.impl(overload(All::kName, Op::overload_name).c_str(), &All::functional);
-  m.impl(overload(All::kName, Out::overload_name).c_str(), &All::out);
-  if constexpr (SignatureOf<Op>::kMayBeInplace) {
-    const std::string name = overload(std::string(All::kName) + "_", Op::overload_name);
-    if (is_operator(name)) {
-      m.impl(name.c_str(),
-             &InplaceForm<All, typename SignatureOf<Op>::Arguments>::inplace);
-    }
-  }
+  m.impl(overload(kNameOf<Op>, Op::overload_name).c_str(), &All::functional);
+  m.impl(overload(kNameOf<Op>, Out::overload_name).c_str(), &All::out);
+  impl_inplace<Op, All>(m);
 }
 // LITERALINCLUDE END: STRUCTURED
 

@@ -1,0 +1,33 @@
+// Registers the fused optimizers and what GradScaler needs; see
+// docs/operators/structured.md.
+#include <ATen/Operators.h>
+#include <ATen/ops/_amp_foreach_non_finite_check_and_unscale.h>
+#include <ATen/ops/_amp_update_scale.h>
+#include <ATen/ops/_fused_adagrad.h>
+#include <ATen/ops/_fused_adam.h>
+#include <ATen/ops/_fused_adamw.h>
+#include <ATen/ops/_fused_sgd.h>
+
+#include "csrc/aten/native/Optimizer.h"
+
+namespace openreg {
+
+namespace op = at::_ops;
+
+// LITERALINCLUDE START: OPTIMIZERS
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  update<op::_fused_sgd_, at::_fused_sgd_>(m);
+  update<op::_fused_sgd__tensor_lr, at::_fused_sgd_>(m);
+  update<op::_fused_adam_, at::_fused_adam_>(m);
+  update<op::_fused_adam__tensor_lr, at::_fused_adam_>(m);
+  update<op::_fused_adamw_, at::_fused_adamw_>(m);
+  update<op::_fused_adamw__tensor_lr, at::_fused_adamw_>(m);
+  update<op::_fused_adagrad_, at::_fused_adagrad_>(m);
+  update<op::_fused_adagrad__tensor_lr, at::_fused_adagrad_>(m);
+  update<op::_amp_foreach_non_finite_check_and_unscale_,
+         at::_amp_foreach_non_finite_check_and_unscale_>(m);
+  update<op::_amp_update_scale_, at::_amp_update_scale_>(m);
+}
+// LITERALINCLUDE END: OPTIMIZERS
+
+}  // namespace openreg

@@ -1,0 +1,104 @@
+// Registers operators whose kernel is a dispatch stub; see docs/operators/stub.md.
+#include <ATen/CPUFunctions.h>
+#include <ATen/Operators.h>
+#include <ATen/native/Activation.h>
+#include <ATen/native/BinaryOps.h>
+#include <ATen/native/TensorCompare.h>
+#include <ATen/native/UnaryOps.h>
+#include <ATen/ops/abs_native.h>
+#include <ATen/ops/angle_native.h>
+#include <ATen/ops/conj_physical_native.h>
+#include <ATen/ops/hardswish_backward_native.h>
+#include <ATen/ops/hardswish_native.h>
+#include <ATen/ops/logical_and_native.h>
+#include <ATen/ops/logical_not_native.h>
+#include <ATen/ops/logical_or_native.h>
+#include <ATen/ops/logical_xor_native.h>
+#include <ATen/ops/mish_backward_native.h>
+#include <ATen/ops/where_native.h>
+#include <torch/library.h>
+
+#include "csrc/aten/native/Stub.h"
+
+namespace openreg {
+namespace {
+
+namespace op = at::_ops;
+namespace cpu = at::cpu;
+
+// On the CPU these two have no form with out=.
+at::Tensor& hardswish_backward_out(const at::Tensor& grad, const at::Tensor& self,
+                                   at::Tensor& out) {
+  return out.copy_(cpu::hardswish_backward(grad, self));
+}
+
+at::Tensor& mish_backward_out(const at::Tensor& grad, const at::Tensor& self,
+                              at::Tensor& out) {
+  return out.copy_(cpu::mish_backward(grad, self));
+}
+
+using at::native::binary_fn;
+using at::native::unary_fn;
+
+// LITERALINCLUDE START: STUB_KERNELS
+constexpr unary_fn abs_kernel = iterator_kernel<op::abs, cpu::abs_outf>;
+constexpr unary_fn angle_kernel = iterator_kernel<op::angle, cpu::angle_outf>;
+constexpr unary_fn conj_kernel =
+    iterator_kernel<op::conj_physical, cpu::conj_physical_outf>;
+constexpr unary_fn not_kernel = iterator_kernel<op::logical_not, cpu::logical_not_outf>;
+constexpr binary_fn and_kernel =
+    iterator_kernel<op::logical_and, cpu::logical_and_outf>;
+constexpr binary_fn or_kernel = iterator_kernel<op::logical_or, cpu::logical_or_outf>;
+constexpr binary_fn xor_kernel =
+    iterator_kernel<op::logical_xor, cpu::logical_xor_outf>;
+constexpr binary_fn where_kernel = iterator_kernel<op::where_self, cpu::where_outf>;
+constexpr binary_fn hardswish_kernel =
+    iterator_kernel<op::hardswish, cpu::hardswish_outf>;
+constexpr binary_fn hardswish_backward_kernel =
+    iterator_kernel<op::hardswish_backward, hardswish_backward_out>;
+constexpr binary_fn mish_backward_kernel =
+    iterator_kernel<op::mish_backward, mish_backward_out>;
+// LITERALINCLUDE END: STUB_KERNELS
+
+// LITERALINCLUDE START: STUB_OPERATORS
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("abs.out", at::native::abs_out);
+  m.impl("angle", static_cast<at::Tensor (*)(const at::Tensor&)>(at::native::angle));
+  m.impl("angle.out", at::native::angle_out);
+  m.impl("conj_physical.out", at::native::conj_physical_out);
+  m.impl("conj_physical_", at::native::conj_physical_);
+  m.impl("logical_not.out", at::native::logical_not_out);
+  m.impl("logical_and.out", at::native::logical_and_out);
+  m.impl("logical_or.out", at::native::logical_or_out);
+  m.impl("logical_xor.out", at::native::logical_xor_out);
+  m.impl("where.self",
+         static_cast<at::Tensor (*)(const at::Tensor&, const at::Tensor&,
+                                    const at::Tensor&)>(at::native::where));
+  m.impl("where.self_out", at::native::where_self_out);
+  m.impl("hardswish", at::native::hardswish);
+  m.impl("hardswish_", at::native::hardswish_);
+  m.impl("hardswish.out", at::native::hardswish_out);
+  m.impl("hardswish_backward", at::native::hardswish_backward);
+  m.impl("mish_backward", at::native::mish_backward);
+}
+// LITERALINCLUDE END: STUB_OPERATORS
+
+}  // namespace
+}  // namespace openreg
+
+// LITERALINCLUDE START: STUBS
+namespace at::native {
+REGISTER_PRIVATEUSE1_DISPATCH(abs_stub, openreg::abs_kernel)
+REGISTER_PRIVATEUSE1_DISPATCH(angle_stub, openreg::angle_kernel)
+REGISTER_PRIVATEUSE1_DISPATCH(conj_physical_stub, openreg::conj_kernel)
+REGISTER_PRIVATEUSE1_DISPATCH(logical_not_stub, openreg::not_kernel)
+REGISTER_PRIVATEUSE1_DISPATCH(logical_and_stub, openreg::and_kernel)
+REGISTER_PRIVATEUSE1_DISPATCH(logical_or_stub, openreg::or_kernel)
+REGISTER_PRIVATEUSE1_DISPATCH(logical_xor_stub, openreg::xor_kernel)
+REGISTER_PRIVATEUSE1_DISPATCH(where_kernel, openreg::where_kernel)
+REGISTER_PRIVATEUSE1_DISPATCH(hardswish_stub, openreg::hardswish_kernel)
+REGISTER_PRIVATEUSE1_DISPATCH(hardswish_backward_stub,
+                              openreg::hardswish_backward_kernel)
+REGISTER_PRIVATEUSE1_DISPATCH(mish_backward_stub, openreg::mish_backward_kernel)
+}  // namespace at::native
+// LITERALINCLUDE END: STUBS
