@@ -8,7 +8,9 @@ from torch.testing import assert_close
 
 class Perceptron(nn.Sequential):
     def __init__(self):
-        super().__init__(nn.Linear(12, 32), nn.ReLU(), nn.LayerNorm(32), nn.Linear(32, 5))
+        super().__init__(
+            nn.Linear(12, 32), nn.ReLU(), nn.LayerNorm(32), nn.Linear(32, 5)
+        )
 
     def batch(self):
         return torch.randn(16, 12), torch.randint(5, (16,))
@@ -76,7 +78,9 @@ def train(network, optimizer, device, steps=5):
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         losses.append(loss.detach())
-    return torch.stack(losses).cpu(), {k: v.cpu() for k, v in model.state_dict().items()}
+    return torch.stack(losses).cpu(), {
+        k: v.cpu() for k, v in model.state_dict().items()
+    }
 
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)

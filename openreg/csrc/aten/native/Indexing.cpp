@@ -85,7 +85,7 @@ void in_place(const char* name, const at::Tensor& self, Kernel kernel) {
 void check_mask(const char* name, const at::Tensor& self, const at::Tensor& mask) {
   TORCH_CHECK(mask.scalar_type() == at::kBool, name,
               " only supports boolean masks, but got mask with dtype ",
-              mask.scalar_type());
+              mask.dtype());
   const auto sizes = at::infer_size_dimvector(self.sizes(), mask.sizes());
   TORCH_CHECK(self.sizes() == at::IntArrayRef(sizes), "output with shape ",
               self.sizes(), " doesn't match the broadcast shape ",
@@ -215,7 +215,10 @@ at::Tensor& nonzero_out(const at::Tensor& self, at::Tensor& out) {
          [in = KernelTensor::input(self), n = KernelTensor(count)] {
            n.on_device().copy_(at::count_nonzero(in.on_device()));
          });
-  at::native::resize_output(out, {count.item<int64_t>(), self.dim()});  // waits
+  const int64_t rows = count.item<int64_t>();  // waits
+  if (at::native::resize_output(out, {rows, self.dim()})) {
+    out.as_strided_({rows, self.dim()}, {1, rows});  // as on the CPU: index by index
+  }
   compute_into("nonzero", at::nonzero_outf, std::array{out}, self);
   return out;
 }

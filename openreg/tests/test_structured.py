@@ -1,0 +1,197 @@
+"""Operators made from ATen's meta functions; see docs/operators/structured.md."""
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+
+@pytest.fixture(autouse=True)
+def no_fallback():
+    torch.openreg.reset_fallback_counts()
+    yield
+    assert torch.openreg.fallback_counts() == {}
+
+
+def check(call, *tensors):
+    """Call on both devices; compare values, dtypes and strides."""
+    expected = call(*(tensor.clone() for tensor in tensors))
+    actual = call(*(tensor.to("openreg") for tensor in tensors))
+    if isinstance(expected, torch.Tensor):
+        expected, actual = (expected,), (actual,)
+    for one, other in zip(actual, expected, strict=True):
+        assert one.device.type == "openreg"
+        assert one.stride() == other.stride()
+        assert_close(one.cpu(), other)
+
+
+A = torch.arange(12.0).view(3, 4) - 5
+I = torch.tensor([[1, 0, 2, 1]])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda a, i: a * i,
+        lambda a, i: i / 2,
+        lambda a, i: 2 / (i + 1),
+        lambda a, i: 1 - a,
+        lambda a, i: a.t() - a.t() * 2,
+        lambda a, i: a[:, ::2].exp(),
+        lambda a, i: a[:0] * i,
+        lambda a, i: a[0, 0] ** 2,
+        lambda a, i: a.to(torch.complex64).conj() * a,
+        lambda a, i: a.half() + a.bfloat16(),
+        lambda a, i: (a > 0) & (i > 0),
+        lambda a, i: a.clamp(-1, 1),
+        lambda a, i: a.sum(),
+        lambda a, i: a[:, :0].sum(1),
+        lambda a, i: i.sum(dtype=torch.float64),
+        lambda a, i: a.mean((0, 1), keepdim=True),
+        lambda a, i: a.max(1),
+        lambda a, i: a.amax((0, 1)),
+        lambda a, i: a.sort(1, descending=True),
+        lambda a, i: a.topk(2),
+        lambda a, i: a.cumsum(0),
+        lambda a, i: a.softmax(1),
+        lambda a, i: a @ a.t(),
+        lambda a, i: torch.addmm(a[:, :3], a, a.t(), beta=2, alpha=0.5),
+        lambda a, i: torch.cat([a, i]),
+        lambda a, i: torch.stack([a, a.t().contiguous().view(3, 4)]),
+        lambda a, i: a.gather(1, i.expand(3, 4)),
+        lambda a, i: a.scatter_add(1, i.expand(3, 4), a),
+        lambda a, i: a.tril(),
+        lambda a, i: torch.nn.functional.max_pool2d(a.view(1, 3, 4), 2),
+        lambda a, i: torch.nn.functional.interpolate(a[None], scale_factor=2),
+        lambda a, i: torch.nn.functional.gelu(a),
+        lambda a, i: a.max(),
+        lambda a, i: a.std(1),
+        lambda a, i: torch.nn.functional.layer_norm(a, (4,)),
+        lambda a, i: torch.nn.functional.mse_loss(a, a * 2, reduction="none"),
+        lambda a, i: torch.nn.functional.hardtanh(a),
+    ],
+)
+def test_results_are_those_of_the_cpu(call):
+    check(call, A, I)
+
+
+def test_in_place_and_out_write_to_the_given_tensor():
+    x = A.to("openreg")
+    before = x.data_ptr()
+    assert x.mul_(2) is x
+    assert x.data_ptr() == before
+    assert_close(x.cpu(), A * 2)
+    out = torch.empty(4, 3, device="openreg").t()
+    assert torch.mul(x, 2, out=out) is out
+    assert_close(out.cpu(), A * 4)
+    assert out.stride() == (1, 3)
+    with pytest.warns(
+        UserWarning, match="An output with one or more elements was resi"
+    ):
+        torch.mul(x, 2, out=torch.empty(7, device="openreg"))
+    values = torch.empty(0, device="openreg")
+    indices = torch.empty(0, dtype=torch.int64, device="openreg")
+    torch.max(x, 1, out=(values, indices))
+    assert_close(values.cpu(), (A * 2).max(1).values)
+
+
+REFUSED = {
+    "shapes": lambda d: torch.ones(3, device=d) * torch.ones(2, device=d),
+    "shapes of mm": lambda d: torch.ones(2, 3, device=d) @ torch.ones(2, 3, device=d),
+    "in-place shape": lambda d: torch.ones(1, device=d).mul_(torch.ones(2, device=d)),
+    "in-place dtype": lambda d: torch.ones(1, device=d, dtype=torch.int64).mul_(0.5),
+    "overlap": lambda d: torch.ones(1, device=d).expand(3).mul_(2),
+    "out dtype": lambda d: torch.mm(
+        torch.ones(2, 2, device=d),
+        torch.ones(2, 2, device=d),
+        out=torch.ones(2, 2, device=d, dtype=torch.float64),
+    ),
+    "dim": lambda d: torch.ones(2, device=d).sum(1),
+    "index dtype": lambda d: torch.ones(2, device=d).gather(0, torch.ones(1, device=d)),
+    "missing dtype": lambda d: torch.ones(2, dtype=torch.half, device=d) << 1,
+    "number": lambda d: torch.ones(2, dtype=torch.int8, device=d).clamp(max=1000),
+    "power": lambda d: torch.ones(2, dtype=torch.int64, device=d) ** -1,
+    "mask": lambda d: torch.ones(2, device=d).masked_fill(torch.ones(2, device=d), 1),
+    "values": lambda d: torch.ones(3, 3, device=d).index_put_(
+        (torch.tensor([0, 1], device=d),), torch.ones(2, device=d)
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", REFUSED)
+def test_mistakes_raise_the_errors_of_the_cpu_at_once(mistake):
+    with pytest.raises((RuntimeError, IndexError, NotImplementedError)) as expected:
+        REFUSED[mistake]("cpu")
+    with pytest.raises(expected.type) as actual:
+        REFUSED[mistake]("openreg")
+    assert (
+        str(actual.value).partition("\n")[0] == str(expected.value).partition("\n")[0]
+    )
+    torch.accelerator.synchronize()  # no kernel had started
+
+
+def test_tensors_of_two_devices_are_refused():
+    here, there = (
+        torch.ones(2, 2, device="openreg"),
+        torch.ones(2, 2, device="openreg:1"),
+    )
+    for call in (
+        lambda: here * there,
+        lambda: here @ there,
+        lambda: torch.cat([here, there]),
+        lambda: here @ torch.ones(2, 2),
+    ):
+        with pytest.raises(RuntimeError, match="to be on the same device"):
+            call()
+
+
+def test_a_kernel_owns_its_arguments():
+    x, index = A.to("openreg"), torch.tensor([2, 0], device="openreg")
+    torch.accelerator.synchronize()
+    with torch.openreg.simulator.hold():
+        sizes = [0, 1]
+        reduced, picked = x.sum(sizes), x.index_select(0, index)
+        sizes.clear()
+        del index
+    assert_close(reduced.cpu(), A.sum())
+    assert_close(picked.cpu(), A[[2, 0]])
+
+
+def test_the_host_does_not_wait_for_a_kernel():
+    x = A.to("openreg")
+    torch.accelerator.synchronize()
+    with torch.openreg.simulator.hold():
+        result = (x * 2).relu().sum(0).softmax(0)
+        assert not torch.accelerator.current_stream().query()
+    assert_close(result.cpu(), (A * 2).relu().sum(0).softmax(0))
+
+
+def test_indices_may_come_from_the_cpu():
+    x = A.to("openreg")
+    assert_close(x[torch.tensor([2, 0])].cpu(), A[[2, 0]])
+    assert_close(x[x > 0].cpu(), A[A > 0])
+    assert_close(x[:, torch.tensor([True, False, True, False])].cpu(), A[:, [0, 2]])
+    x[torch.tensor([0])] = -1.0
+    x[x > 4] = torch.tensor(0.0, device="openreg")
+    expected = A.clone()
+    expected[torch.tensor([0])] = -1.0
+    expected[expected > 4] = 0.0
+    assert_close(x.cpu(), expected)
+
+
+def test_batch_norm_updates_its_statistics():
+    torch.manual_seed(0)
+    inputs = torch.randn(5, 3, 4)
+    layers = [torch.nn.BatchNorm1d(3) for _ in range(2)]
+    layers[1].to("openreg")
+    check_both = [layers[0](inputs), layers[1](inputs.to("openreg")).cpu()]
+    assert_close(check_both[1], check_both[0])
+    assert_close(layers[1].running_mean.cpu(), layers[0].running_mean)
+    assert_close(layers[1].running_var.cpu(), layers[0].running_var)
+
+
+def test_an_index_out_of_range_stops_the_device_as_on_cuda():
+    x = A.to("openreg")
+    x.gather(1, torch.full((2, 1), 9, device="openreg"))
+    with pytest.raises(torch.AcceleratorError, match="kernel 'gather'.*out of bounds"):
+        torch.accelerator.synchronize()
+    torch.openreg.simulator.reset()
