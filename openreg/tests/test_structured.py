@@ -25,7 +25,7 @@ def check(call, *tensors):
 
 
 A = torch.arange(12.0).view(3, 4) - 5
-I = torch.tensor([[1, 0, 2, 1]])
+INDEX = torch.tensor([[1, 0, 2, 1]])
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ I = torch.tensor([[1, 0, 2, 1]])
     ],
 )
 def test_results_are_those_of_the_cpu(call):
-    check(call, A, I)
+    check(call, A, INDEX)
 
 
 def test_in_place_and_out_write_to_the_given_tensor():
@@ -84,9 +84,7 @@ def test_in_place_and_out_write_to_the_given_tensor():
     assert torch.mul(x, 2, out=out) is out
     assert_close(out.cpu(), A * 4)
     assert out.stride() == (1, 3)
-    with pytest.warns(
-        UserWarning, match="An output with one or more elements was resi"
-    ):
+    with pytest.warns(UserWarning, match="An output with one or more elements"):
         torch.mul(x, 2, out=torch.empty(7, device="openreg"))
     values = torch.empty(0, device="openreg")
     indices = torch.empty(0, dtype=torch.int64, device="openreg")
@@ -107,7 +105,7 @@ REFUSED = {
     ),
     "dim": lambda d: torch.ones(2, device=d).sum(1),
     "index dtype": lambda d: torch.ones(2, device=d).gather(0, torch.ones(1, device=d)),
-    "missing dtype": lambda d: torch.ones(2, dtype=torch.half, device=d) << 1,
+    "missing dtype": lambda d: torch.nn.functional.gelu(torch.arange(3, device=d)),
     "number": lambda d: torch.ones(2, dtype=torch.int8, device=d).clamp(max=1000),
     "power": lambda d: torch.ones(2, dtype=torch.int64, device=d) ** -1,
     "mask": lambda d: torch.ones(2, device=d).masked_fill(torch.ones(2, device=d), 1),
@@ -192,6 +190,6 @@ def test_batch_norm_updates_its_statistics():
 def test_an_index_out_of_range_stops_the_device_as_on_cuda():
     x = A.to("openreg")
     x.gather(1, torch.full((2, 1), 9, device="openreg"))
-    with pytest.raises(torch.AcceleratorError, match="kernel 'gather'.*out of bounds"):
+    with pytest.raises(torch.AcceleratorError, match=r"kernel 'gather'.*out of bounds"):
         torch.accelerator.synchronize()
     torch.openreg.simulator.reset()
