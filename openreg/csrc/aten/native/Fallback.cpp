@@ -51,26 +51,6 @@ struct Record {
 std::mutex records_mutex;
 std::map<std::string, Record> records;
 
-void count(const std::string& name) {
-  const Mode current = mode();
-  TORCH_CHECK_NOT_IMPLEMENTED(
-      current != Mode::Error, "openreg: ", name,
-      " has no kernel for the openreg device, and falling back to the CPU is switched "
-      "off. Register a kernel, or allow it: torch.openreg.set_fallback_mode('allow')");
-  bool warn = false;
-  {
-    const std::lock_guard lock(records_mutex);
-    Record& record = records[name];
-    ++record.times;
-    warn = current == Mode::Warn && !std::exchange(record.warned, true);
-  }
-  if (warn) {
-    TORCH_WARN("openreg: ", name,
-               " has no kernel for the openreg device: it runs on the "
-               "CPU, and its arguments and results are copied");
-  }
-}
-
 // Calls `visit` with every tensor of an argument: one, none, or those of a list.
 template <class Visit>
 void for_each_tensor(const c10::IValue& argument, Visit visit) {
@@ -224,10 +204,30 @@ at::Tensor result_for_caller(const at::Tensor& result, const std::vector<Out>& o
 
 }  // namespace
 
+void count_fallback(const std::string& name) {
+  const Mode current = mode();
+  TORCH_CHECK_NOT_IMPLEMENTED(
+      current != Mode::Error, "openreg: ", name,
+      " has no kernel for the openreg device, and falling back to the CPU is switched "
+      "off. Register a kernel, or allow it: torch.openreg.set_fallback_mode('allow')");
+  bool warn = false;
+  {
+    const std::lock_guard lock(records_mutex);
+    Record& record = records[name];
+    ++record.times;
+    warn = current == Mode::Warn && !std::exchange(record.warned, true);
+  }
+  if (warn) {
+    TORCH_WARN("openreg: ", name,
+               " has no kernel for the openreg device: it runs on the "
+               "CPU, and its arguments and results are copied");
+  }
+}
+
 // LITERALINCLUDE START: FALLBACK
 void cpu_fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const c10::FunctionSchema& schema = op.schema();
-  count(c10::toString(op.operator_name()));  // (1)
+  count_fallback(c10::toString(op.operator_name()));  // (1)
   const auto arguments = torch::jit::last(*stack, schema.arguments().size());
   const auto device = device_of(arguments);
   if (!device.has_value()) {

@@ -17,6 +17,9 @@ namespace openreg {
 // the results back to the device that the arguments came from.
 void cpu_fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack);
 
+// Counts one fallback; warns or throws if the mode says so.
+void count_fallback(const std::string& name);
+
 // What to do when an operator falls back. OPENREG_FALLBACK sets the first one.
 //   allow  run it                  warn   run it, and warn once for each operator,
 //   error  throw NotImplementedError      counted from the last change of the mode

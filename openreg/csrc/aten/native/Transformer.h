@@ -30,8 +30,8 @@ at::Tensor transformer_encoder_layer(
     const at::Tensor& ffn_bias_2, const std::optional<at::Tensor>& mask,
     std::optional<int64_t> mask_type);
 
-// The encoder asks this before it packs a batch into a nested tensor. This device has
-// none, so the answer is false for every mask, and the batch stays padded.
+// The encoder asks this before it packs a batch into a nested tensor. These compute in
+// many small kernels here, so the answer is false, and the batch stays padded.
 bool nested_tensor_from_mask_left_aligned(const at::Tensor& t, const at::Tensor& mask);
 
 }  // namespace openreg
