@@ -48,7 +48,6 @@ namespace op = at::_ops;
 namespace meta = at::meta;
 namespace cpu = at::cpu;
 
-// LITERALINCLUDE START: ACTIVATION
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   structured<op::elu, op::elu_out, meta::structured_elu, cpu::elu_outf>(m);
   structured<op::elu_backward, op::elu_backward_grad_input,
@@ -96,7 +95,6 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   structured<op::nll_loss_backward, op::nll_loss_backward_grad_input,
              meta::structured_nll_loss_backward, cpu::nll_loss_backward_outf>(m);
 }
-// LITERALINCLUDE END: ACTIVATION
 
 namespace {
 
@@ -108,7 +106,6 @@ at::Tensor& prelu_out(const at::Tensor& self, const at::Tensor& weight,
 
 }  // namespace
 
-// LITERALINCLUDE START: ACTIVATION_POINTWISE
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   pointwise<op::relu, at::relu_outf>(m);
   pointwise<op::hardtanh, at::hardtanh_outf, op::hardtanh_out>(m);
@@ -127,7 +124,6 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   pointwise<op::binary_cross_entropy_backward, at::binary_cross_entropy_backward_outf,
             op::binary_cross_entropy_backward_grad_input>(m);
 }
-// LITERALINCLUDE END: ACTIVATION_POINTWISE
 
 // Losses reduce what they compute.
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {

@@ -20,7 +20,6 @@ namespace op = at::_ops;
 namespace meta = at::meta;
 namespace cpu = at::cpu;
 
-// LITERALINCLUDE START: INDEXING
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   structured<op::cat, op::cat_out, meta::structured_cat, cpu::cat_outf>(m);
   structured<op::gather, op::gather_out, meta::structured_gather, cpu::gather_outf>(m);
@@ -55,6 +54,5 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("nonzero", nonzero);
   m.impl("nonzero.out", nonzero_out);
 }
-// LITERALINCLUDE END: INDEXING
 
 }  // namespace openreg

@@ -14,7 +14,6 @@ namespace openreg {
 
 namespace op = at::_ops;
 
-// LITERALINCLUDE START: OPTIMIZERS
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   update<op::_fused_sgd_, at::_fused_sgd_>(m);
   update<op::_fused_sgd__tensor_lr, at::_fused_sgd_>(m);
@@ -28,6 +27,5 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
          at::_amp_foreach_non_finite_check_and_unscale_>(m);
   update<op::_amp_update_scale_, at::_amp_update_scale_>(m);
 }
-// LITERALINCLUDE END: OPTIMIZERS
 
 }  // namespace openreg

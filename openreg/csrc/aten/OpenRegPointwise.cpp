@@ -41,7 +41,6 @@ namespace op = at::_ops;
 namespace meta = at::meta;
 namespace cpu = at::cpu;
 
-// LITERALINCLUDE START: POINTWISE
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   structured<op::mul_Tensor, op::mul_out, meta::structured_mul_Tensor, cpu::mul_outf>(
       m);
@@ -121,6 +120,5 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   structured<op::addcdiv, op::addcdiv_out, meta::structured_addcdiv, cpu::addcdiv_outf>(
       m);
 }
-// LITERALINCLUDE END: POINTWISE
 
 }  // namespace openreg

@@ -37,7 +37,6 @@ namespace op = at::_ops;
 namespace meta = at::meta;
 namespace cpu = at::cpu;
 
-// LITERALINCLUDE START: POOLING
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   structured<op::adaptive_max_pool2d, op::adaptive_max_pool2d_out,
              meta::structured_adaptive_max_pool2d, cpu::adaptive_max_pool2d_outf>(m);
@@ -114,6 +113,5 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
              meta::structured_upsample_nearest3d_backward,
              cpu::upsample_nearest3d_backward_outf>(m);
 }
-// LITERALINCLUDE END: POOLING
 
 }  // namespace openreg

@@ -33,7 +33,6 @@ namespace op = at::_ops;
 namespace meta = at::meta;
 namespace cpu = at::cpu;
 
-// LITERALINCLUDE START: REDUCTION
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   structured<op::all, op::all_all_out, meta::structured_all, cpu::all_outf>(m);
   structured<op::all_dim, op::all_out, meta::structured_all_dim, cpu::all_outf>(m);
@@ -79,7 +78,6 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
              cpu::sort_outf>(m);
   structured<op::topk, op::topk_values, meta::structured_topk, cpu::topk_outf>(m);
 }
-// LITERALINCLUDE END: REDUCTION
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("max", max);

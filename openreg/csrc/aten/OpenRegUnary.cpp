@@ -51,7 +51,6 @@ namespace op = at::_ops;
 namespace meta = at::meta;
 namespace cpu = at::cpu;
 
-// LITERALINCLUDE START: UNARY
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   structured<op::sgn, op::sgn_out, meta::structured_sgn, cpu::sgn_outf>(m);
   structured<op::acos, op::acos_out, meta::structured_acos, cpu::acos_outf>(m);
@@ -106,6 +105,5 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   structured<op::pow_Tensor_Scalar, op::pow_Tensor_Scalar_out,
              meta::structured_pow_Tensor_Scalar, cpu::pow_outf>(m);
 }
-// LITERALINCLUDE END: UNARY
 
 }  // namespace openreg

@@ -71,7 +71,6 @@ variable_list CosineSimilarity::backward(AutogradContext* ctx,
 
 }  // namespace
 
-// LITERALINCLUDE START: COSINE_KERNEL
 at::Tensor cosine_similarity(const at::Tensor& x1, const at::Tensor& x2, int64_t dim,
                              double eps) {
   check_same_device("cosine_similarity", x1, x2);
@@ -95,7 +94,6 @@ at::Tensor cosine_similarity(const at::Tensor& x1, const at::Tensor& x2, int64_t
   }
   return result;
 }
-// LITERALINCLUDE END: COSINE_KERNEL
 
 // LITERALINCLUDE START: COSINE_AUTOGRAD
 at::Tensor cosine_similarity_autograd(const at::Tensor& x1, const at::Tensor& x2,

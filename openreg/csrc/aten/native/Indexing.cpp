@@ -28,7 +28,6 @@ namespace {
 using Index = FormsOf<at::_ops::index_Tensor, at::meta::structured_index_Tensor,
                       at::cpu::index_outf>;
 
-// LITERALINCLUDE START: HOST_INDICES
 // Indices may come from the CPU on every device, and a list of them from both.
 IndexList on_device_of(const at::Tensor& self, const IndexList& indices) {
   IndexList moved;
@@ -39,7 +38,6 @@ IndexList on_device_of(const at::Tensor& self, const IndexList& indices) {
   }
   return moved;
 }
-// LITERALINCLUDE END: HOST_INDICES
 
 // Throws unless `values` can be written to what `indices` select. Masks are turned into
 // indices first, for which the host waits, as it does on CUDA.

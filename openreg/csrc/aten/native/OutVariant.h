@@ -26,7 +26,6 @@ void run_as(std::tuple<Args...>*, const char* name, typename Call::Function* fun
   run<Call>(name, function, Form::Out, outputs, args...);
 }
 
-// LITERALINCLUDE START: COMPUTE_INTO
 // For operators without a structured meta function. The caller has checked the
 // arguments, is on their device, and made `outputs` with the sizes and the dtypes that
 // `function`, such as at::native_layer_norm_outf, will write.
@@ -40,6 +39,5 @@ void compute_into(const char* name, Result (*function)(Parameters...),
   using Call = KernelCall<Inputs, std::make_index_sequence<kOutputs>>;
   run_as<Call>(static_cast<Inputs*>(nullptr), name, function, outputs, args...);
 }
-// LITERALINCLUDE END: COMPUTE_INTO
 
 }  // namespace openreg
