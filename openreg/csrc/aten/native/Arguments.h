@@ -55,7 +55,8 @@ struct Argument<std::optional<at::Tensor>> {
                                                  : at::OptionalTensorRef();
   }
   static Captured capture(const std::optional<at::Tensor>& value) {
-    return value.has_value() && value->defined() ? Captured(KernelTensor::input(*value)) : std::nullopt;
+    return value.has_value() && value->defined() ? Captured(KernelTensor::input(*value))
+                                                 : std::nullopt;
   }
   static std::optional<at::Tensor> on_device(const Captured& value) {
     return value.has_value() ? std::make_optional(value->on_device()) : std::nullopt;

@@ -82,8 +82,7 @@ void in_place(const char* name, const at::Tensor& self, Kernel kernel) {
 
 void check_mask(const char* name, const at::Tensor& self, const at::Tensor& mask) {
   TORCH_CHECK(mask.scalar_type() == at::kBool, name,
-              " only supports boolean masks, but got mask with dtype ",
-              mask.dtype());
+              " only supports boolean masks, but got mask with dtype ", mask.dtype());
   const auto sizes = at::infer_size_dimvector(self.sizes(), mask.sizes());
   TORCH_CHECK(self.sizes() == at::IntArrayRef(sizes), "output with shape ",
               self.sizes(), " doesn't match the broadcast shape ",
