@@ -40,20 +40,21 @@ at::Tensor softcap_openreg(const at::Tensor& x, const at::Tensor& bias, double c
   check(x, bias, cap);                                                // (1)
   const at::Tensor from = x.contiguous(), added = bias.contiguous();  // (2)
   const at::Tensor to = at::empty_like(from);
-  openreg::launch(
-      "softcap", to.device(),
-      [x = KernelTensor(from), bias = KernelTensor(added), y = KernelTensor(to), cap] {
-        const at::Tensor in = x.on_device(), b = bias.on_device();  // (3)
-        const at::Tensor out = y.on_device();
-        AT_DISPATCH_FLOATING_TYPES_AND2(
-            at::kHalf, at::kBFloat16, out.scalar_type(), "softcap", [&] {
-              kernel<scalar_t>(in.const_data_ptr<scalar_t>(),
-                               b.const_data_ptr<scalar_t>(),
-                               out.mutable_data_ptr<scalar_t>(), out.numel(), b.numel(),
-                               static_cast<at::opmath_type<scalar_t>>(cap));
-            });
-      });
-  return to;  // (4)
+  openreg::launch("softcap", to.device(),
+                  [y = KernelTensor(to), x = KernelTensor::input(from),
+                   bias = KernelTensor::input(added), cap] {                    // (3)
+                    const at::Tensor in = x.on_device(), b = bias.on_device();  // (4)
+                    const at::Tensor out = y.on_device();
+                    AT_DISPATCH_FLOATING_TYPES_AND2(
+                        at::kHalf, at::kBFloat16, out.scalar_type(), "softcap", [&] {
+                          kernel<scalar_t>(in.const_data_ptr<scalar_t>(),
+                                           b.const_data_ptr<scalar_t>(),
+                                           out.mutable_data_ptr<scalar_t>(),
+                                           out.numel(), b.numel(),
+                                           static_cast<at::opmath_type<scalar_t>>(cap));
+                        });
+                  });
+  return to;  // (5)
 }
 // LITERALINCLUDE END: SOFTCAP_OPENREG
 
@@ -64,7 +65,8 @@ at::Tensor softcap_backward_openreg(const at::Tensor& grad, const at::Tensor& y,
   const at::Tensor to = at::empty_like(saved);
   openreg::launch(
       "softcap_backward", to.device(),
-      [grad = KernelTensor(from), y = KernelTensor(saved), to = KernelTensor(to), cap] {
+      [to = KernelTensor(to), grad = KernelTensor::input(from),
+       y = KernelTensor::input(saved), cap] {
         const at::Tensor in = grad.on_device(), saved = y.on_device();
         const at::Tensor out = to.on_device();
         AT_DISPATCH_FLOATING_TYPES_AND2(
