@@ -20,8 +20,6 @@ from torch.testing._internal.common_device_type import (
     onlyCUDA,
     onlyPRIVATEUSE1,
     ops,
-    skipOps,
-    xfail,
 )
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.testing._internal.common_modules import module_db, modules
@@ -62,7 +60,6 @@ instantiate_device_type_tests(TestDevice, globals())  # (5)
 # LITERALINCLUDE START: OPERATOR_DATABASE
 class TestOperators(TestCase):
     @ops(op_db, dtypes=OpDTypes.any_one)  # (1)
-    @skipOps({xfail("to_sparse"), xfail("sparse.sampled_addmm")})  # (2)
     def test_runs_where_its_arguments_are(self, device, dtype, op):
         for sample in op.sample_inputs(device, dtype):
             result = op(sample.input, *sample.args, **sample.kwargs)
@@ -71,7 +68,7 @@ class TestOperators(TestCase):
             break
 
 
-instantiate_device_type_tests(TestOperators, globals(), only_for="openreg")  # (3)
+instantiate_device_type_tests(TestOperators, globals(), only_for="openreg")  # (2)
 # LITERALINCLUDE END: OPERATOR_DATABASE
 
 

@@ -57,6 +57,7 @@ SLICE = "the CPU returns a slice of a larger buffer, which a copy does not have"
 ARBITRARY_STRIDES = {
     "linalg.lstsq": SLICE,
     "linalg.lstsq.grad_oriented": SLICE,
+    "nonzero": "the CPU writes the coordinates of an element far from each other",
     "nn.functional.scaled_dot_product_attention": "each kernel has a layout of its own",
 }
 

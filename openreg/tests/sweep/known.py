@@ -15,36 +15,31 @@ class Known(NamedTuple):
     verdict: str
     match: str  # in the detail of the verdict
     cause: str
+    dtypes: tuple[str, ...] = ()  # all, if empty
 
     def covers(self, case: Case) -> bool:
-        return case.operator in self.operators and case.way in self.ways
+        return (
+            case.operator in self.operators
+            and case.way in self.ways
+            and (not self.dtypes or case.dtype in self.dtypes)
+        )
 
     def explains(self, verdict: Verdict) -> bool:
         found = re.search(self.match, verdict.detail)
         return self.verdict == verdict.verdict and found is not None
 
 
-NORMS = ("native_batch_norm", "nn.functional.batch_norm", "nn.functional.instance_norm")
-SPARSE = ("sparse.mm.reduce", "sparse.sampled_addmm", "to_sparse")
-
 KNOWN = [
     Known(
-        operators=NORMS,
-        ways=("forward", "out", "backward"),
+        operators=("addr",),
+        ways=("forward", "in-place", "out", "backward"),
         verdict="wrong value",
         match="not close",
-        cause="The schema of native_batch_norm does not tell that it writes to the "
-        "running mean, so the fallback does not copy it back.",
+        cause="The composite kernel rounds twice, that of the CPU once.",
+        dtypes=("bfloat16",),
     ),
     Known(
-        operators=SPARSE,
-        ways=("forward", "out", "backward"),
-        verdict="error",
-        match="from the 'Sparse(Csr)?openreg' backend",
-        cause="Sparse layouts have dispatch keys of their own, without kernels here.",
-    ),
-    Known(
-        operators=("cat", "gather", "kthvalue", "masked_select", "take"),
+        operators=("kthvalue", "take"),
         ways=("refusal",),
         verdict="wrong value",
         match="no error, but .* refer to a single memory location",
@@ -56,6 +51,13 @@ KNOWN = [
         verdict="error",
         match="IndexError: Dimension out of range",
         cause="The CPU has a kernel that checks less well than torch's composite one.",
+    ),
+    Known(
+        operators=("scatter", "scatter_add"),
+        ways=("refusal",),
+        verdict="error",
+        match="AcceleratorError: .* is out of bounds for dimension",
+        cause="Only the device knows the indices. It stops, as CUDA does.",
     ),
 ]
 
