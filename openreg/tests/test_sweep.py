@@ -1,0 +1,122 @@
+# Every operator of PyTorch's database, against the CPU; see docs/ship/testing.md.
+import pytest
+import torch
+from sweep import known, runner
+from sweep.cases import DTYPES, OPERATORS, Case, Verdict, all_cases, samples
+from sweep.exceptions import ARBITRARY_STRIDES, ARBITRARY_VALUES, DRAWS, HOST_ARGUMENTS
+from sweep.known import KNOWN, Known, problems
+from sweep.mirror import mirror, parts, tensors
+from sweep.table import table
+from sweep.ways import call
+
+# One test is one process. The parts take about equally long.
+PARTS = {
+    "float32, backward": lambda case: case[1:] == ("float32", "backward"),
+    "float32": lambda case: case.dtype == "float32" and case.way != "backward",
+    "float64": lambda case: case.dtype == "float64",
+    "bfloat16": lambda case: case.dtype == "bfloat16",
+    "complex64": lambda case: case.dtype == "complex64",
+    "int64, bool, refusals": lambda case: case.dtype in ("int64", "bool", "any"),
+}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_every_operator_is_right(part):
+    cases = [case for case in all_cases() if PARTS[part](case)]
+    verdicts = runner.run_all(cases, runner.QUICK)
+    assert not problems(verdicts), table(verdicts)
+    assert sum(verdict.samples for verdict in verdicts) > 1.5 * len(cases)
+
+
+def test_the_cases_are_those_of_the_whole_database():
+    cases = all_cases()
+    assert len(OPERATORS) > 700
+    assert len(cases) == len(set(cases)) > 7500
+    for case in cases:
+        assert sum(choose(case) for choose in PARTS.values()) == 1, case
+    for dtype in DTYPES:
+        assert sum(case[1:] == (dtype, "forward") for case in cases) > 300
+
+
+# -- the exceptions --
+
+
+def test_every_exception_names_an_operator():
+    names = {*ARBITRARY_VALUES, *ARBITRARY_STRIDES, *HOST_ARGUMENTS}
+    names.update(name for known in KNOWN for name in known.operators)
+    assert names <= set(OPERATORS)
+
+
+@pytest.mark.filterwarnings("ignore")  # samples may be deprecated ones
+@pytest.mark.parametrize(
+    "name", [name for name, why in ARBITRARY_VALUES.items() if why == DRAWS]
+)
+def test_what_is_said_to_draw_draws(name, monkeypatch):
+    monkeypatch.setattr(torch, "manual_seed", lambda seed: None)  # samples set it
+    case = Case(name, "float32", "forward")
+
+    def results(sample, seed):
+        torch.default_generator.manual_seed(seed)
+        return tensors(call(OPERATORS[name], mirror(sample, None)))
+
+    for sample in samples(case, None):
+        pairs = zip(results(sample, 1), results(sample, 2), strict=True)
+        if any(not torch.equal(one, other) for one, other in pairs):
+            return
+    pytest.fail(f"{name} gives the same values with every seed")
+
+
+def test_a_known_wrong_that_is_right_is_a_problem(monkeypatch):
+    wrong = Known(("abs",), ("forward",), "wrong value", "strides", "for the test")
+    monkeypatch.setattr(known, "KNOWN", [wrong])
+    found = Verdict("abs", "bool", "forward", "wrong value", "strides 1")
+    assert problems([found]) == []
+    assert len(problems([Verdict("abs", "bool", "forward")])) == 1
+    other = Verdict("abs", "bool", "forward", "wrong value", "shape 1")
+    assert len(problems([other])) == 1
+    assert len(problems([Verdict("abs", "bool", "out", "crash")])) == 1
+
+
+# -- the sweep itself --
+
+
+def test_faults_are_found_and_spoil_nothing_else(monkeypatch):
+    expected = {
+        "crash": ("crash", "exit status -6"),
+        "fine": ("right", ""),
+        "hang": ("hang", "Timeout"),
+        "fault": ("error", "AcceleratorError"),
+        "late": ("error", "ValueError: only here"),
+        "silent": ("wrong value", "no error, but on the CPU: ValueError"),
+        "value": ("wrong value", "not close"),
+        "shape": ("wrong value", "shape"),
+        "strides": ("wrong value", "strides [1, 2] instead of [3, 1]"),
+        "dtype": ("wrong value", "dtype"),
+        "device": ("wrong device", "on cpu instead of openreg:0"),
+        "other device": ("wrong device", "on openreg:1"),
+        "input": ("wrong value", "not close"),
+        "view": ("wrong value", "shares memory with inputs [[0]] instead of [[]]"),
+    }
+    monkeypatch.setattr(runner, "WORKER", "sweep.faulty_worker")
+    cases = [Case(name, "float32", "forward") for name in expected]
+    for verdict in runner.run_all(cases, {}, seconds=5):
+        kind, detail = expected[verdict.operator]
+        assert verdict.verdict == kind, verdict
+        assert detail in verdict.detail, verdict
+
+
+def test_a_copy_of_a_sample_keeps_strides_and_shared_memory():
+    base = torch.arange(12.0).view(3, 4)
+    tensor = base.t()[1:]
+    sample = samples(Case("add", "float32", "forward"), 1)[0]
+    sample.input = [tensor, base[0].expand(5, 4), torch.ones(2) * 1j]
+    sample.args, sample.kwargs = (tensor,), {"device": "cpu", "other": "cpu?"}
+    copy = mirror(sample, "openreg:1")
+    first, second, _, again = tensors(parts(copy))
+    assert first is again
+    assert (first.stride(), first.storage_offset()) == ((1, 4), 1)
+    assert second.stride() == (0, 1)
+    assert first.untyped_storage()._cdata == second.untyped_storage()._cdata
+    assert first.device == torch.device("openreg:1")
+    assert copy.kwargs == {"device": "openreg:1", "other": "cpu?"}
+    assert torch.equal(first.cpu(), tensor)
