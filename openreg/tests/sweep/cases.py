@@ -1,13 +1,16 @@
 # Names the cases of the sweep and makes their samples; see docs/ship/testing.md.
 """A case is an entry of PyTorch's operator database, with a dtype, run in one way."""
 
-import random
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import torch
 from torch.testing._internal.common_methods_invocations import op_db
+from torch.testing._internal.common_utils import set_rng_seed
 from torch.testing._internal.opinfo.core import OpInfo, SampleInput
+
+T = TypeVar("T")
 
 OPERATORS: dict[str, OpInfo] = {op.full_name: op for op in op_db}
 DTYPES = {
@@ -75,19 +78,32 @@ def _ways(op: OpInfo, dtype: torch.dtype) -> list[str]:
     ]
 
 
+def _seeded(iterable: Iterable[T]) -> Iterator[T]:
+    """Make each sample with the same seed, as ``op.sample_inputs`` does.
+
+    That one also looks through the stack for the test that asks: for each sample, and
+    for longer than most samples run.
+    """
+    iterator = iter(iterable)
+    while True:
+        set_rng_seed()
+        try:
+            yield next(iterator)
+        except StopIteration:
+            return
+
+
 def samples(case: Case, limit: int | None) -> list[SampleInput]:
     """Make the samples of a case on the CPU, the same in every run.
 
     Args:
         limit: how many to take, spread evenly over all that the database has.
     """
-    torch.manual_seed(0)
-    random.seed(0)
     op = OPERATORS[case.operator]
     if case.way == "refusal":
-        return [bad.sample_input for bad in op.error_inputs("cpu")]
+        return [bad.sample_input for bad in _seeded(op.error_inputs_func(op, "cpu"))]
     dtype, differentiate = DTYPES[case.dtype], case.way == "backward"
-    made = list(op.sample_inputs("cpu", dtype, requires_grad=differentiate))
+    made = list(_seeded(op.sample_inputs_func(op, "cpu", dtype, differentiate)))
     if case.way == "in-place":
         made = [sample for sample in made if not sample.broadcasts_input]
     if limit is None or len(made) <= limit:

@@ -55,6 +55,7 @@ SLICE = "the CPU returns a slice of a larger buffer, which a copy does not have"
 
 # Of these, everything but the strides is compared.
 ARBITRARY_STRIDES = {
+    "argwhere": "see nonzero",
     "linalg.lstsq": SLICE,
     "linalg.lstsq.grad_oriented": SLICE,
     "nonzero": "the CPU writes the coordinates of an element far from each other",

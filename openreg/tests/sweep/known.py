@@ -39,7 +39,7 @@ KNOWN = [
         dtypes=("bfloat16",),
     ),
     Known(
-        operators=("kthvalue", "take"),
+        operators=("kthvalue", "masked_select", "take"),
         ways=("refusal",),
         verdict="wrong value",
         match="no error, but .* refer to a single memory location",
@@ -53,7 +53,7 @@ KNOWN = [
         cause="The CPU has a kernel that checks less well than torch's composite one.",
     ),
     Known(
-        operators=("scatter", "scatter_add"),
+        operators=("gather", "scatter", "scatter_add"),
         ways=("refusal",),
         verdict="error",
         match="AcceleratorError: .* is out of bounds for dimension",
