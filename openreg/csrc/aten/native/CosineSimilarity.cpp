@@ -56,13 +56,13 @@ variable_list CosineSimilarity::backward(AutogradContext* ctx,
     const at::NoGradGuard as_if_never_clamped;
     length[i].clamp_min_(eps);
   }
-  variable_list result(4);  // (3)
+  variable_list result(4);  // (1)
   for (const size_t i : {0, 1}) {
     if (ctx->needs_input_grad(i)) {
       const at::Tensor towards_other = x[1 - i] / length[1 - i] * grad;
       const at::Tensor towards_itself =
           x[i] * (slope / norm[i]).masked_fill(norm[i] == 0, 0);
-      result[i] = (towards_other - towards_itself) / length[i];  // (4)
+      result[i] = (towards_other - towards_itself) / length[i];  // (2)
     }
   }
   return result;
