@@ -109,6 +109,11 @@ REFUSED = {
     "number": lambda d: torch.ones(2, dtype=torch.int8, device=d).clamp(max=1000),
     "power": lambda d: torch.ones(2, dtype=torch.int64, device=d) ** -1,
     "mask": lambda d: torch.ones(2, device=d).masked_fill(torch.ones(2, device=d), 1),
+    "number in a tensor": lambda d: torch.ones(
+        2, dtype=torch.int8, device=d
+    ).masked_fill_(
+        torch.ones(2, dtype=torch.bool, device=d), torch.tensor(1000, device=d)
+    ),
     "values": lambda d: torch.ones(3, 3, device=d).index_put_(
         (torch.tensor([0, 1], device=d),), torch.ones(2, device=d)
     ),

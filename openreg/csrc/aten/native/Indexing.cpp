@@ -190,12 +190,7 @@ at::Tensor& masked_fill_tensor_(at::Tensor& self, const at::Tensor& mask,
       value.dim() == 0,
       "masked_fill_ only supports a 0-dimensional value tensor, but got tensor ",
       "with ", value.dim(), " dimension(s).");
-  check_same_device("masked_fill_", self, mask);
-  check_mask("masked_fill_", self, mask);
-  in_place("masked_fill_", self,
-           [m = KernelTensor::input(mask), v = KernelTensor::input(value)](
-               at::Tensor out) { out.masked_fill_(m.on_device(), v.on_device()); });
-  return self;
+  return masked_fill_scalar_(self, mask, value.item());  // waits, as on CUDA
 }
 
 // LITERALINCLUDE START: NONZERO
