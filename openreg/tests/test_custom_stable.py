@@ -81,10 +81,10 @@ def test_a_refused_launch_says_why(library, run_python):
         x = torch.ones(3, 4, device="openreg")
         torch.openreg.simulator.fail_kernel("softcap")
         torch.ops.softcap_stable.softcap(x, x[0], 2.0)  # found out later, as always
-        for _ in range(2):
+        wait = torch.openreg.synchronize
+        for call in (wait, lambda: torch.ops.softcap_stable.softcap(x, x[0], 2.0)):
             try:
-                torch.ops.softcap_stable.softcap(x, x[0], 2.0)
-                torch.openreg.synchronize()
+                call()
             except RuntimeError as error:
                 print(type(error).__name__, str(error).splitlines()[0])
     """
