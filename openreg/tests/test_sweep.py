@@ -53,7 +53,7 @@ def test_every_exception_names_an_operator():
     "name", [name for name, why in ARBITRARY_VALUES.items() if why == DRAWS]
 )
 def test_what_is_said_to_draw_draws(name, monkeypatch):
-    monkeypatch.setattr(torch, "manual_seed", lambda seed: None)  # samples set it
+    monkeypatch.setattr(torch, "manual_seed", lambda seed: None)  # samples reset it
     case = Case(name, "float32", "forward")
 
     def results(sample, seed):
