@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "csrc/aten/native/KernelLibrary.h"
-#include "csrc/aten/native/KernelTensor.h"
+#include "csrc/aten/native/OptionalTensor.h"
 
 namespace openreg {
 
@@ -51,20 +51,17 @@ template <>
 struct Argument<std::optional<at::Tensor>> {
   using Captured = std::optional<KernelTensor>;
   static at::OptionalTensorRef for_meta(const std::optional<at::Tensor>& value) {
-    return value.has_value() && value->defined() ? at::OptionalTensorRef(*value)
-                                                 : at::OptionalTensorRef();
+    return is_given(value) ? at::OptionalTensorRef(*value) : at::OptionalTensorRef();
   }
   static Captured capture(const std::optional<at::Tensor>& value) {
-    return value.has_value() && value->defined() ? Captured(KernelTensor::input(*value))
-                                                 : std::nullopt;
+    return capture_input(value);
   }
   static std::optional<at::Tensor> on_device(const Captured& value) {
-    return value.has_value() ? std::make_optional(value->on_device()) : std::nullopt;
+    return if_given(value);
   }
   static std::optional<at::Tensor> stand_in(const std::optional<at::Tensor>& value) {
-    return value.has_value() && value->defined()
-               ? std::make_optional(openreg::stand_in(*value))
-               : std::nullopt;
+    return is_given(value) ? std::make_optional(openreg::stand_in(*value))
+                           : std::nullopt;
   }
 };
 
@@ -198,7 +195,7 @@ void for_each_tensor(const T& value, const Visit& visit) {
   if constexpr (std::is_same_v<T, at::Tensor>) {
     visit(value);
   } else if constexpr (std::is_same_v<T, std::optional<at::Tensor>>) {
-    if (value.has_value() && value->defined()) {
+    if (is_given(value)) {
       visit(*value);
     }
   } else if constexpr (std::is_same_v<T, at::ITensorListRef>) {

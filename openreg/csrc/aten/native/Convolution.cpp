@@ -140,7 +140,7 @@ at::Tensor convolution_overrideable(const at::Tensor& input, const at::Tensor& w
                           transposed,   output_padding.vec(), groups};
   check_same_device("convolution_overrideable", input, weight, bias);  // (1)
   const auto sizes = output_sizes(input, weight, geometry);
-  const at::Tensor given_bias = is_given(bias) ? *bias : at::Tensor();
+  const at::Tensor given_bias = or_undefined(bias);
   check_dtypes(input, weight, given_bias, "bias",
                has_kernel(input.scalar_type(), geometry));
   TORCH_CHECK(!given_bias.defined() || given_bias.sizes() == at::IntArrayRef(sizes[1]),
@@ -200,15 +200,9 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> convolution_backward_overrideable
             go.on_device(), in.on_device(), w.on_device(), at::IntArrayRef(channels),
             g.stride, g.padding, g.dilation, g.transposed, g.output_padding, g.groups,
             output_mask);
-        const auto write = [](const std::optional<KernelTensor>& out,
-                              const at::Tensor& values) {
-          if (out.has_value()) {
-            out->on_device().copy_(values);
-          }
-        };
-        write(gi, input_grad);
-        write(gw, weight_grad);
-        write(gb, bias_grad);
+        copy_if_wanted(gi, input_grad);
+        copy_if_wanted(gw, weight_grad);
+        copy_if_wanted(gb, bias_grad);
       });
   return {grads[0], grads[1], grads[2]};
 }

@@ -2,13 +2,13 @@
 // see docs/operators/structured.md.
 #include "csrc/aten/native/KernelLibrary.h"
 
-#include <ATen/Dispatch_v2.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/record_function.h>
 
 #include <unordered_set>
 
+#include "csrc/aten/native/CheckScalar.h"
 #include "csrc/aten/native/Launch.h"
 
 namespace openreg {
@@ -23,7 +23,7 @@ class Silence final : public c10::WarningHandler {
   void process(const c10::Warning&) override {}
 };
 
-void try_kernel(const std::function<void()>& trial) {
+void try_kernel(c10::function_ref<void()> trial) {
   Silence silence;
   const c10::WarningUtils::WarningHandlerGuard warnings(&silence);
   const DeviceSide scope;
@@ -33,7 +33,7 @@ void try_kernel(const std::function<void()>& trial) {
 
 }  // namespace
 
-void KernelLibrary::require(uint64_t signature, const std::function<void()>& trial) {
+void KernelLibrary::require(uint64_t signature, c10::function_ref<void()> trial) {
   thread_local std::unordered_set<uint64_t> known;
   if (C10_LIKELY(known.contains(signature))) {
     return;
@@ -48,7 +48,7 @@ void KernelLibrary::require(uint64_t signature, const std::function<void()>& tri
   known.insert(signature);
 }
 
-void KernelLibrary::require_values(const std::function<void()>& trial) {
+void KernelLibrary::require_values(c10::function_ref<void()> trial) {
   try_kernel(trial);
 }
 
@@ -66,10 +66,7 @@ at::Tensor stand_in_for_output(const at::Tensor& out) {
 
 bool fits(const at::Scalar& number, at::ScalarType dtype) {
   try {
-    AT_DISPATCH_V2(dtype, "fits", AT_WRAP([&] { number.to<scalar_t>(); }),
-                   AT_EXPAND(AT_ALL_TYPES_AND_COMPLEX), AT_EXPAND(AT_FLOAT8_TYPES),
-                   AT_EXPAND(AT_BAREBONES_UNSIGNED_TYPES), at::kBool, at::kHalf,
-                   at::kBFloat16, at::kComplexHalf);
+    check_scalar(number, dtype);
     return true;
   } catch (const c10::Error&) {
     return false;

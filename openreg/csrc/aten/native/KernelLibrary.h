@@ -4,8 +4,7 @@
 
 #include <ATen/core/Tensor.h>
 #include <c10/core/Scalar.h>
-
-#include <functional>
+#include <c10/util/FunctionRef.h>
 
 namespace openreg {
 
@@ -18,10 +17,10 @@ class KernelLibrary {
  public:
   // Throws what the trial throws if that is the missing kernel of a dtype.
   // `signature` stands for the operator and its dtypes; asked once a thread.
-  static void require(uint64_t signature, const std::function<void()>& trial);
+  static void require(uint64_t signature, c10::function_ref<void()> trial);
 
   // Throws whatever the trial throws; not remembered.
-  static void require_values(const std::function<void()>& trial);
+  static void require_values(c10::function_ref<void()> trial);
 };
 
 // A CPU tensor of the sizes and the dtype of `tensor`: one zero, expanded.

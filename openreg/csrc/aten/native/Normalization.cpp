@@ -19,10 +19,6 @@
 namespace openreg {
 namespace {
 
-at::Tensor or_undefined(const std::optional<at::Tensor>& tensor) {
-  return is_given(tensor) ? *tensor : at::Tensor();
-}
-
 // The statistics of a layer that computes in a reduced dtype may be float32.
 at::TensorOptions statistics(const at::Tensor& input,
                              const std::optional<at::Tensor>& weight,
@@ -51,18 +47,13 @@ void write(const std::array<std::optional<KernelTensor>, 3>& outputs,
            const ThreeTensors& values) {
   const std::array all{std::get<0>(values), std::get<1>(values), std::get<2>(values)};
   for (const auto index : c10::irange(3)) {
-    if (outputs[index].has_value()) {
-      outputs[index]->on_device().copy_(all[index]);
-    }
+    copy_if_wanted(outputs[index], all[index]);
   }
 }
 
 std::array<std::optional<KernelTensor>, 3> capture_outputs(const ThreeTensors& grads) {
-  const auto capture_one = [](const at::Tensor& tensor) {
-    return tensor.defined() ? std::make_optional<KernelTensor>(tensor) : std::nullopt;
-  };
-  return {capture_one(std::get<0>(grads)), capture_one(std::get<1>(grads)),
-          capture_one(std::get<2>(grads))};
+  return {capture(std::get<0>(grads)), capture(std::get<1>(grads)),
+          capture(std::get<2>(grads))};
 }
 
 }  // namespace

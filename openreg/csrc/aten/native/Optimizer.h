@@ -30,11 +30,7 @@ auto writable_on_device(const T& captured) {
   } else if constexpr (std::is_same_v<T, std::optional<KernelTensor>>) {
     return if_given(captured);
   } else if constexpr (std::is_same_v<T, std::vector<KernelTensor>>) {
-    std::vector<at::Tensor> tensors;
-    for (const KernelTensor& tensor : captured) {
-      tensors.push_back(tensor.on_device());
-    }
-    return tensors;
+    return Argument<at::ITensorListRef>::on_device(captured);
   } else {
     return captured;
   }

@@ -15,6 +15,11 @@ inline bool is_given(const std::optional<at::Tensor>& tensor) {
   return tensor.has_value() && tensor->defined();
 }
 
+// The tensor, undefined if it is missing.
+inline at::Tensor or_undefined(const std::optional<at::Tensor>& tensor) {
+  return is_given(tensor) ? *tensor : at::Tensor();
+}
+
 // For a kernel: as KernelTensor(), and as KernelTensor::input() if it is only read.
 inline std::optional<KernelTensor> capture(const std::optional<at::Tensor>& tensor) {
   return is_given(tensor) ? std::make_optional<KernelTensor>(*tensor) : std::nullopt;
@@ -33,6 +38,14 @@ inline at::Tensor on_device(const std::optional<KernelTensor>& tensor) {
 // Inside a kernel, for a function that asks whether the argument is there.
 inline std::optional<at::Tensor> if_given(const std::optional<KernelTensor>& tensor) {
   return tensor.has_value() ? std::make_optional(tensor->on_device()) : std::nullopt;
+}
+
+// Inside a kernel: writes `values` to an output, unless nobody asked for it.
+inline void copy_if_wanted(const std::optional<KernelTensor>& output,
+                           const at::Tensor& values) {
+  if (output.has_value()) {
+    output->on_device().copy_(values);
+  }
 }
 
 // Throws what torch's own kernels throw if the tensors, of which some may be missing,
