@@ -187,8 +187,9 @@ def test_noexcept_members_survive_a_faulted_device(calls, compile_cpp, run_pytho
     process = run_python(
         NOEXCEPT.format(library=library, prepare="event = calls.record_event()")
         + """
+    x = torch.empty(1, device="openreg")
     torch.openreg.simulator.fail_kernel()
-    torch.ones(1, device="openreg").fill_(1)
+    x.fill_(1)
     try:
         torch.openreg.synchronize()
     except torch.AcceleratorError:
