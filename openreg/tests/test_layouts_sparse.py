@@ -127,6 +127,29 @@ def test_csr_tensors(number):
     check(CSR[number], A.to_sparse_csr(), B.to_sparse_csr())
 
 
+@pytest.mark.parametrize("reduce", ["sum", "mean", "amax", "amin"])
+def test_a_reduced_product_has_gradients(reduce):
+    def run(device, *, left, right):
+        a = A.to_sparse_csr().to(device).detach().requires_grad_(left)
+        m = M.clone().to(device).requires_grad_(right)
+        result = torch.sparse.mm(a, m, reduce)
+        result.square().sum().backward()
+        return result.detach(), a.grad, m.grad
+
+    for left, right in ((True, True), (True, False), (False, True)):
+        expected = run("cpu", left=left, right=right)
+        results = zip(run("openreg", left=left, right=right), expected, strict=True)
+        for actual, one in results:
+            assert (actual is None) == (one is None)
+            if one is not None:
+                same(actual, one)
+    torch.openreg.reset_fallback_counts()
+    with torch.no_grad():
+        a, m = A.to_sparse_csr().to("openreg"), M.to("openreg")
+        same(torch.sparse.mm(a, m, reduce), torch.sparse.mm(a.cpu(), M, reduce))
+    assert torch.openreg.fallback_counts()["aten::_sparse_mm_reduce_impl"] == 1
+
+
 def test_other_compressed_layouts():
     check(lambda x: x.to_sparse_csr(), A)
     check(lambda x: x.to_sparse_csc(), A)

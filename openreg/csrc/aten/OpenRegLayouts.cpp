@@ -24,15 +24,18 @@ Operators only(std::set<std::string> names) { return {std::move(names)}; }
 Operators all_but(std::set<std::string> names) { return {std::move(names), true}; }
 
 // LITERALINCLUDE START: SERVE
-// Serves every operator that torch has for CPU tensors of one layout: by borrowing, or
-// else on the CPU.
+// Serves every operator that torch has for CPU tensors of one layout, and that has no
+// kernel yet: by borrowing, or else on the CPU.
 template <DispatchKey cpu_key>
 void serve(torch::Library& m, const Operators& borrowed,
            const std::string& library = "aten") {
   c10::Dispatcher& dispatcher = c10::Dispatcher::singleton();
+  const DispatchKey key = c10::toRuntimePerBackendFunctionalityKey(
+      c10::toFunctionalityKey(cpu_key), c10::BackendComponent::PrivateUse1Bit);
   for (const c10::OperatorName& name : dispatcher.getAllOpNames()) {
     const auto op = dispatcher.findOp(name);
-    if (name.getNamespace() != library || !op->hasKernelForDispatchKey(cpu_key)) {
+    if (name.getNamespace() != library || !op->hasKernelForDispatchKey(cpu_key) ||
+        op->hasKernelForDispatchKey(key)) {
       continue;
     }
     const std::string inside = c10::toString(name).substr(library.size() + 2);
@@ -66,6 +69,7 @@ TORCH_LIBRARY_IMPL(aten, SparsePrivateUse1, m) {
 // LITERALINCLUDE END: SPARSE
 
 TORCH_LIBRARY_IMPL(aten, SparseCsrPrivateUse1, m) {
+  m.impl("_sparse_mm_reduce_impl", sparse_mm_reduce);  // first: it is served no other way
   serve<DispatchKey::SparseCsrCPU>(
       m, all_but({"_sparse_csr_prod.dim_dtype", "_sparse_csr_sum.dim_dtype",
                   "_sparse_mm_reduce_impl", "_sparse_mm_reduce_impl_backward",

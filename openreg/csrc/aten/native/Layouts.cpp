@@ -3,6 +3,7 @@
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/native/CPUFallback.h>
+#include <ATen/ops/_sparse_mm_reduce_impl.h>
 #include <ATen/ops/resize_as_sparse.h>
 #include <c10/core/TensorOptions.h>
 
@@ -42,6 +43,20 @@ void layout_fallback(c10::DispatchKey cpu_key, const c10::OperatorHandle& op,
   at::native::cpu_fallback(op, stack, /*error_on_views=*/true, cpu_key);
 }
 // LITERALINCLUDE END: LAYOUT_FALLBACK
+
+// LITERALINCLUDE START: SPARSE_MM_REDUCE
+std::tuple<at::Tensor, at::Tensor> sparse_mm_reduce(const at::Tensor& self,
+                                                    const at::Tensor& other,
+                                                    std::string_view reduce) {
+  count_fallback("aten::_sparse_mm_reduce_impl");
+  const auto on_cpu = [](const at::Tensor& tensor) {
+    return tensor.cpu().detach().requires_grad_(tensor.requires_grad());
+  };
+  const auto [result, places] =
+      at::_sparse_mm_reduce_impl(on_cpu(self), on_cpu(other), reduce);
+  return {result.to(other.device()), places.to(other.device())};
+}
+// LITERALINCLUDE END: SPARSE_MM_REDUCE
 
 at::Tensor copy_from_quantized(const at::Tensor& self, const at::Tensor& dst,
                                bool non_blocking) {

@@ -6,6 +6,8 @@
 #include <ATen/core/stack.h>
 
 #include <optional>
+#include <string_view>
+#include <tuple>
 
 namespace openreg {
 
@@ -34,6 +36,13 @@ template <c10::DispatchKey cpu_key>
 void fall_back(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   layout_fallback(cpu_key, op, stack);
 }
+
+// A product of a compressed matrix, reduced by `reduce`, on the CPU. The kernel there
+// also finds the places of amax and amin, but only for tensors that require gradients,
+// which the copies of a fallback do not.
+std::tuple<at::Tensor, at::Tensor> sparse_mm_reduce(const at::Tensor& self,
+                                                    const at::Tensor& other,
+                                                    std::string_view reduce);
 
 // Copies between host and device; quantizes if only `dst` is quantized.
 at::Tensor copy_from_quantized(const at::Tensor& self, const at::Tensor& dst,
