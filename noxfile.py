@@ -63,7 +63,11 @@ TYPED_SOURCES = {  # by the environment that has what they import
     "docs": ["docs/_ext"],
 }
 NO_GOOGLETEST = "GoogleTest is missing"  # what the driver's CMake says without it
-BORROWS = {"docs": ["tests"], "coverage": ["docs", "tests"]}  # environments
+BORROWS = {  # environments from others
+    "docs": ["tests"],
+    "clients": ["tests"],
+    "coverage": ["docs", "tests"],
+}
 OLDEST_PYTHON = (3, 11)
 OLDEST_CMAKE = (3, 25)
 
@@ -144,6 +148,17 @@ def browser(session: nox.Session) -> None:
     with step(session, "browser tests"):
         parallel = ["-n", "auto", "--maxprocesses", "4"]
         command = ["python", "-m", "pytest", *parallel, "docs/_tests"]
+        run(session, tools, *command, *session.posargs)
+
+
+@session_without_venv
+def clients(session: nox.Session) -> None:
+    """Train with accelerate, ignite and transformers on an openreg device."""
+    install_backend(session)
+    tools = environment(session, "clients")
+    with step(session, "tests of libraries that use the device"):
+        quiet = ["-W", "ignore", "--no-header"]  # their warnings are not ours
+        command = ["python", "-m", "pytest", *quiet, "openreg/tests/clients"]
         run(session, tools, *command, *session.posargs)
 
 
@@ -355,7 +370,10 @@ def environment(session: nox.Session, name: str) -> Path:
     with step(session, f"environment {name}"):
         tools = new_environment(session, name)
         # --no-compile: Python compiles what it imports; all of torch takes longer.
-        run(session, tools, "pip", "install", "--no-compile", "-r", str(lock_file))
+        options = ["--no-compile", "-r", str(lock_file)]
+        if name in BORROWS:  # nothing that is borrowed, only what the lock names
+            options.append("--no-deps")
+        run(session, tools, "pip", "install", *options)
         borrow(home, *(ROOT / ".nox" / lender for lender in BORROWS.get(name, [])))
         (home / ".key").write_text(key)
     return tools
@@ -386,7 +404,8 @@ def write_lock(name: str, packages: list[dict[str, dict[str, str]]]) -> None:
     lines = [f"# What the `{name}` environment holds; written by: nox -s lock"]
     if pins.pop("torch", None):
         # torch itself pins the packages of its CUDA build, which not every build needs.
-        lines.append("-r torch.txt")
+        if name not in BORROWS:
+            lines.append("-r torch.txt")
         own = ("nvidia-", "cuda-", "triton")
         pins = {key: value for key, value in pins.items() if not key.startswith(own)}
     lines += [f"{package}=={version}" for package, version in sorted(pins.items())]

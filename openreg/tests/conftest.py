@@ -13,6 +13,7 @@ import torch
 import torch_openreg
 
 OPENREG = Path(__file__).resolve().parents[1]
+collect_ignore = ["clients"]  # what they import is in the environment of nox -s clients
 LIBRARIES = Path(torch_openreg.__file__).parent / "lib"
 
 
