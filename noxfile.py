@@ -48,18 +48,17 @@ OPERATOR_SOURCES = [
 SITE_SOURCES = [*OPERATOR_SOURCES, "docs", "requirements/docs.txt"]
 # What the examples of a page depend on, besides the page itself.
 EXAMPLE_SOURCES = [
-    *BACKEND_SOURCES,
+    *OPERATOR_SOURCES,
     "docs/_ext",
     "openreg/tests/autoload",
     "openreg/tests/device_generic.py",
-    "openreg/tests/sweep",
     "openreg/tests/sweep_operators.py",
     "openreg/tests/custom",
     "requirements/docs.txt",
-    "requirements/tests.txt",
 ]
+TYPED_PROGRAMS = ["openreg/tests/typed_user.py", "tests/lint_repository.py"]
 TYPED_SOURCES = {  # by the environment that has what they import
-    "tests": ["noxfile.py", "openreg/torch_openreg", "tests/lint_repository.py"],
+    "tests": ["noxfile.py", "openreg/torch_openreg", *TYPED_PROGRAMS],
     "docs": ["docs/_ext"],
 }
 NO_GOOGLETEST = "GoogleTest is missing"  # what the driver's CMake says without it

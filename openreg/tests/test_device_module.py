@@ -1,11 +1,16 @@
-# torch.openreg has the names of torch.xpu; see docs/frontend/accelerator-api.md.
+# torch.openreg is a module like torch.xpu; see docs/frontend/device-module.md.
+import importlib
 import inspect
 import re
+import runpy
+import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import torch
+import torch_openreg
 
 openreg = torch.openreg
 PAGE = Path(__file__).parents[2] / "docs/frontend/accelerator-api.md"
@@ -29,27 +34,111 @@ def test_each_name_of_torch_xpu_is_there_or_in_the_table_with_the_reason():
     assert offered <= set(openreg.__all__)
 
 
-def test_what_is_offered_is_sorted_and_documented():
-    assert openreg.__all__ == sorted(openreg.__all__)
+def test_what_is_offered_is_documented():
+    assert len(openreg.__all__) == len(set(openreg.__all__))
     for name in openreg.__all__:
         value = getattr(openreg, name)
         if callable(value) or inspect.ismodule(value):
             assert inspect.getdoc(value), name
 
 
-SAME_KIND = [name for name in torch.xpu.__all__ if hasattr(openreg, name)]
+# Parameters of torch.xpu and torch.cuda that openreg does not take, and why.
+OTHER_PARAMETERS = {
+    "torch.xpu.MemPool": "no allocator can be plugged in, so a pool has no options",
+    "torch.cuda.MemPool": "the same",
+    "torch.cuda.can_device_access_peer": "the second name is that of torch.xpu, peer",
+    "torch.cuda.MemPool.snapshot": "the history is that of memory._snapshot(), always",
+    "torch.cuda.memory_snapshot": "the same",
+}
 
 
-@pytest.mark.parametrize("name", SAME_KIND)
-def test_a_function_takes_what_that_of_torch_xpu_takes(name):
-    theirs, ours = getattr(torch.xpu, name), getattr(openreg, name)
-    if not inspect.isfunction(theirs):
-        return
-    accepted = inspect.signature(ours).parameters
-    for parameter in inspect.signature(theirs).parameters.values():
-        assert parameter.name in accepted
-        if parameter.default is not inspect.Parameter.empty:
-            assert accepted[parameter.name].default is not inspect.Parameter.empty
+def parameters(function: object) -> list[tuple[object, ...]] | None:
+    """Name, kind and default of each parameter; None where there is no signature."""
+    if not callable(function):
+        return None
+    try:
+        signature = inspect.signature(function)
+    except ValueError:
+        return None
+    types = ("xpu", "cuda", "openreg")
+    return [
+        (p.name, p.kind, "the device" if p.default in types else p.default)
+        for p in signature.parameters.values()
+    ]
+
+
+def pairs(theirs: object, ours: object, name: str) -> Iterator[tuple[str, ...]]:
+    """The name, and each public method that both classes define, with parameters."""
+    yield name, parameters(theirs), parameters(ours)
+    if inspect.isclass(theirs):
+        for method in vars(theirs).keys() & vars(ours).keys():
+            if callable(getattr(theirs, method)) and not method.startswith("_"):
+                yield from pairs(
+                    getattr(theirs, method), getattr(ours, method), f"{name}.{method}"
+                )
+
+
+def test_whatever_torch_xpu_or_torch_cuda_has_too_takes_the_same_parameters():
+    compared, differ = 0, set()
+    for module in (torch.xpu, torch.cuda):
+        both = [name for name in module.__all__ if hasattr(openreg, name)]
+        for name in both:
+            members = pairs(getattr(module, name), getattr(openreg, name), name)
+            for member, theirs, ours in members:
+                if theirs is None or ours is None:  # torch's own classes, in C++
+                    continue
+                compared += 1
+                if theirs != ours:
+                    differ.add(f"{module.__name__}.{member}")
+    assert differ == set(OTHER_PARAMETERS)
+    assert compared > 90
+
+
+def test_nothing_public_lacks_types():
+    for name in openreg.__all__:
+        value = getattr(openreg, name)
+        if not inspect.isfunction(value):
+            continue
+        signature = inspect.signature(value)
+        annotations = [p.annotation for p in signature.parameters.values()]
+        annotations.append(signature.return_annotation)
+        assert inspect.Signature.empty not in annotations, name
+    package = Path(torch_openreg.__file__).parent
+    assert (package / "py.typed").is_file() and (package / "_C.pyi").is_file()
+
+
+def test_a_program_with_types_runs():
+    program = Path(__file__).with_name("typed_user.py")
+    names = runpy.run_path(str(program))
+    assert names["work"](torch.device("openreg:1"))[2] == [2.0, 2.0]
+    with pytest.raises(TypeError, match=r"not 1\.5"):
+        names["mistakes"]()
+
+
+# ------------------------------------------------------- how torch finds the module
+
+
+def test_torch_finds_the_module_under_each_of_its_names():
+    assert torch.get_device_module("openreg:1") is openreg
+    assert torch.get_device_module() is openreg
+    assert sys.modules["torch.openreg"] is openreg
+    assert importlib.import_module("torch.openreg") is openreg
+    assert torch._utils._get_device_module("openreg") is openreg
+
+
+def test_two_functions_remember_the_module_that_they_saw_first(run_python):
+    program = """
+        import types
+        import torch
+        torch.utils.rename_privateuse1_backend("tiny")
+        for find in (torch._utils._get_device_module, torch.get_device_module):
+            torch.tiny = first = types.ModuleType("first")
+            assert find("tiny") is first
+            torch.tiny = types.ModuleType("second")
+            assert find("tiny") is first
+    """
+    process = run_python(program, TORCH_DEVICE_BACKEND_AUTOLOAD="0")
+    assert process.returncode == 0, process.stderr
 
 
 # ------------------------------------------------------- capabilities

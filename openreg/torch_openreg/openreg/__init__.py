@@ -1,8 +1,8 @@
-# The device module torch.openreg; see docs/start/quickstart.md.
+# The device module torch.openreg; see docs/frontend/device-module.md.
 """Devices of the simulated accelerator OpenReg, with the names of ``torch.cuda``."""
 
 from types import TracebackType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 
@@ -33,32 +33,7 @@ from .fallback import (
     reset_fallback_counts,
     set_fallback_mode,
 )
-from .host_memory import (
-    host_memory_stats,
-    host_memory_stats_as_nested_dict,
-    reset_accumulated_host_memory_stats,
-    reset_peak_host_memory_stats,
-)
-from .memory import (
-    MemPool,
-    caching_allocator_alloc,
-    caching_allocator_delete,
-    empty_cache,
-    get_per_process_memory_fraction,
-    max_memory_allocated,
-    max_memory_reserved,
-    mem_get_info,
-    memory_allocated,
-    memory_reserved,
-    memory_snapshot,
-    memory_stats,
-    memory_stats_as_nested_dict,
-    memory_summary,
-    reset_accumulated_memory_stats,
-    reset_peak_memory_stats,
-    set_per_process_memory_fraction,
-    use_mem_pool,
-)
+from .memory import *  # noqa: F403  see __all__
 from .random import (
     _get_generator,  # noqa: F401  torch's compiler looks it up
     default_generators,
@@ -73,39 +48,20 @@ from .random import (
     set_rng_state_all,
 )
 from .storage import get_tensor_tags, set_tensor_tags, storage_id
+from .streams import *  # noqa: F403  see __all__
 from .streams import (
-    Event,
-    ExternalStream,
-    Stream,
-    StreamContext,
     _set_stream_by_id,  # noqa: F401  Dynamo looks it up
     _sleep,  # noqa: F401  torch's tests look it up
-    current_stream,
-    default_stream,
-    get_stream_from_external,
-    is_current_stream_capturing,
-    set_stream,
-    stream,
 )
 
 __all__ = [
-    "Event",
-    "ExternalStream",
-    "MemPool",
-    "Stream",
-    "StreamContext",
-    "caching_allocator_alloc",
-    "caching_allocator_delete",
     "can_device_access_peer",
     "current_device",
-    "current_stream",
     "default_generators",
-    "default_stream",
     "device",
     "device_count",
     "device_memory_used",
     "device_of",
-    "empty_cache",
     "fallback_counts",
     "fallback_mode",
     "fallbacks",
@@ -113,53 +69,33 @@ __all__ = [
     "get_device_capability",
     "get_device_name",
     "get_device_properties",
-    "get_per_process_memory_fraction",
     "get_rng_state",
     "get_rng_state_all",
-    "get_stream_from_external",
     "get_tensor_tags",
-    "host_memory_stats",
-    "host_memory_stats_as_nested_dict",
     "init",
     "initial_seed",
     "is_available",
     "is_bf16_supported",
-    "is_current_stream_capturing",
     "is_initialized",
     "is_tf32_supported",
     "manual_seed",
     "manual_seed_all",
-    "max_memory_allocated",
-    "max_memory_reserved",
-    "mem_get_info",
     "memory",
-    "memory_allocated",
-    "memory_reserved",
-    "memory_snapshot",
-    "memory_stats",
-    "memory_stats_as_nested_dict",
-    "memory_summary",
-    "reset_accumulated_host_memory_stats",
-    "reset_accumulated_memory_stats",
     "reset_fallback_counts",
-    "reset_peak_host_memory_stats",
-    "reset_peak_memory_stats",
     "seed",
     "seed_all",
     "set_device",
     "set_fallback_mode",
-    "set_per_process_memory_fraction",
     "set_rng_state",
     "set_rng_state_all",
-    "set_stream",
     "set_tensor_tags",
     "simulator",
     "storage_id",
-    "stream",
     "streams",
     "synchronize",
-    "use_mem_pool",
 ]
+__all__ += memory.__all__
+__all__ += streams.__all__
 
 
 # LITERALINCLUDE START: LAZY_INIT_PYTHON
@@ -172,11 +108,13 @@ def _lazy_init() -> None:
     _C._initialize()
 
 
-def __getattr__(name: str) -> bool:
-    """Answer ``_initialized``, which torch.utils.checkpoint reads, as it is now."""
-    if name == "_initialized":
-        return is_initialized()
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # or type checkers would accept every name
+
+    def __getattr__(name: str) -> bool:
+        """Answer ``_initialized``, which torch.utils.checkpoint reads, as it is now."""
+        if name == "_initialized":
+            return is_initialized()
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 # LITERALINCLUDE END: LAZY_INIT_PYTHON
@@ -197,6 +135,7 @@ def _is_in_bad_fork() -> bool:
     return _C._is_in_bad_fork()
 
 
+# LITERALINCLUDE START: MODULE_DEVICES
 def is_available() -> bool:
     """Return whether there is a device. Never raises; does not prevent forking."""
     return _C._device_count() > 0
@@ -223,6 +162,7 @@ def set_device(device: _Device) -> None:
         _C._set_device(index)
 
 
+# LITERALINCLUDE END: MODULE_DEVICES
 def synchronize(device: _Device | None = None) -> None:
     """Wait until all work on a device is done; by default, on the current one.
 

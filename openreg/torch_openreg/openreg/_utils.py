@@ -1,4 +1,4 @@
-# Which device a caller means; see docs/start/quickstart.md.
+# Which device a caller means; see docs/frontend/device-module.md.
 """Device indices from all the ways in which a device can be spelled."""
 
 import torch
