@@ -6,7 +6,6 @@
 # ///
 import contextlib
 import hashlib
-import json
 import os
 import re
 import shlex
@@ -195,15 +194,11 @@ def lint(session: nox.Session) -> None:
 def lock(session: nox.Session) -> None:
     """Resolve requirements/*.in to the newest versions and rewrite the lock files."""
     tools = new_environment(session, "lock")
-    BUILD.mkdir(exist_ok=True)
     for name in session.posargs or sorted(path.stem for path in LOCKS.glob("*.in")):
         source = LOCKS / f"{name}.in"
         if not source.exists():
             session.error(f"there is no {source.relative_to(ROOT)} to lock")
-        report = BUILD / f"lock-{name}.json"
-        resolve = ["pip", "install", "--dry-run", "--ignore-installed", "--quiet"]
-        run(session, tools, *resolve, "--report", str(report), "-r", str(source))
-        write_lock(name, json.loads(report.read_text())["install"])
+        run(session, tools, "python", "requirements/lock.py", name)
 
 
 # --- The backend and the guide --------------------------------------------------------
@@ -395,20 +390,6 @@ def borrow(borrower: Path, *lenders: Path) -> None:
     lines = [f"{lender / packages}\n" for lender in lenders]
     if lines:
         (borrower / packages / "borrowed.pth").write_text("".join(lines))
-
-
-def write_lock(name: str, packages: list[dict[str, dict[str, str]]]) -> None:
-    found = [package["metadata"] for package in packages]
-    pins = {re.sub(r"[-_.]+", "-", it["name"]).lower(): it["version"] for it in found}
-    lines = [f"# What the `{name}` environment holds; written by: nox -s lock"]
-    if pins.pop("torch", None):
-        # torch itself pins the packages of its CUDA build, which not every build needs.
-        if name not in BORROWS:
-            lines.append("-r torch.txt")
-        own = ("nvidia-", "cuda-", "triton")
-        pins = {key: value for key, value in pins.items() if not key.startswith(own)}
-    lines += [f"{package}=={version}" for package, version in sorted(pins.items())]
-    (LOCKS / f"{name}.txt").write_text("\n".join(lines) + "\n")
 
 
 # --- Small helpers --------------------------------------------------------------------
