@@ -9,6 +9,7 @@ from torch_openreg import _C
 Device = int | str | torch.device
 
 
+# LITERALINCLUDE START: GET_DEVICE_INDEX
 def _get_device_index(device: Device | None, optional: bool = True) -> int:
     """Return the index of a device; torch.load calls this as well.
 
@@ -34,4 +35,11 @@ def _get_device_index(device: Device | None, optional: bool = True) -> int:
     index = None if device is None else device.index
     if index is None and not optional:
         raise ValueError(f"openreg: expected a device with an index, but got {device}")
-    return _C._current_device() if index is None else index
+    if index is None:
+        # Without a device none is current. Index 0 then fails where it is used, and
+        # torch.load says in its own words that there is no device.
+        return _C._current_device() if _C._device_count() > 0 else 0
+    return index
+
+
+# LITERALINCLUDE END: GET_DEVICE_INDEX
