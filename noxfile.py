@@ -51,6 +51,7 @@ EXAMPLE_SOURCES = [
     "docs/_ext",
     "openreg/tests/autoload",
     "openreg/tests/device_generic.py",
+    "openreg/tests/loading",
     "openreg/tests/sweep_operators.py",
     "openreg/tests/custom",
     "requirements/docs.txt",
