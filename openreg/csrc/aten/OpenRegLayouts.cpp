@@ -69,7 +69,7 @@ TORCH_LIBRARY_IMPL(aten, SparsePrivateUse1, m) {
 // LITERALINCLUDE END: SPARSE
 
 TORCH_LIBRARY_IMPL(aten, SparseCsrPrivateUse1, m) {
-  m.impl("_sparse_mm_reduce_impl", sparse_mm_reduce);  // first: it is served no other way
+  m.impl("_sparse_mm_reduce_impl", sparse_mm_reduce);  // first: what has a kernel stays
   serve<DispatchKey::SparseCsrCPU>(
       m, all_but({"_sparse_csr_prod.dim_dtype", "_sparse_csr_sum.dim_dtype",
                   "_sparse_mm_reduce_impl", "_sparse_mm_reduce_impl_backward",

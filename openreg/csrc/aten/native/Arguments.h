@@ -221,4 +221,12 @@ void for_each_scalar(const T& value, const Visit& visit) {
   }
 }
 
+// Calls `visit` with a text that must be one of a few: approximate="tanh".
+template <class T, class Visit>
+void for_each_text(const T& value, const Visit& visit) {
+  if constexpr (std::is_same_v<T, std::string_view>) {
+    visit(value);
+  }
+}
+
 }  // namespace openreg

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <array>
+#include <functional>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -88,7 +90,7 @@ class KernelCall<std::tuple<Args...>, std::index_sequence<I...>> {
 
 // LITERALINCLUDE START: RUN
 // Enqueues `function`, unless it has nothing to write. Throws what the kernel would
-// throw for the dtypes and for numbers that do not fit into them.
+// throw for the dtypes, for numbers that do not fit into them, and for unknown texts.
 template <class Call, class... Args>
 void run(const char* name, typename Call::Function* function, Form form,
          const typename Call::Outputs& outputs, const Args&... args) {
@@ -96,6 +98,7 @@ void run(const char* name, typename Call::Function* function, Form form,
   const at::ScalarType dtype = outputs[0].scalar_type();
   uint64_t signature = reinterpret_cast<uintptr_t>(function);
   bool all_fit = true;
+  bool has_text = false;
   const auto add_dtype = [&](const at::Tensor& tensor) {
     signature = signature * 1000003 + static_cast<uint64_t>(tensor.scalar_type()) + 1;
   };
@@ -104,7 +107,12 @@ void run(const char* name, typename Call::Function* function, Form form,
     add_dtype(output);
   }
   (for_each_scalar(args, [&](const at::Scalar& x) { all_fit &= fits(x, dtype); }), ...);
-  KernelLibrary::require(signature, trial);
+  const auto add_text = [&](std::string_view text) {
+    signature = signature * 1000003 + std::hash<std::string_view>()(text);
+    has_text = true;
+  };
+  (for_each_text(args, add_text), ...);
+  KernelLibrary::require(signature, trial, has_text);
   if (!all_fit) {
     KernelLibrary::require_values(trial);
   }

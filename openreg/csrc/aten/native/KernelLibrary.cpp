@@ -33,7 +33,8 @@ void try_kernel(c10::function_ref<void()> trial) {
 
 }  // namespace
 
-void KernelLibrary::require(uint64_t signature, c10::function_ref<void()> trial) {
+void KernelLibrary::require(uint64_t signature, c10::function_ref<void()> trial,
+                            bool has_text) {
   thread_local std::unordered_set<uint64_t> known;
   if (C10_LIKELY(known.contains(signature))) {
     return;
@@ -43,6 +44,9 @@ void KernelLibrary::require(uint64_t signature, c10::function_ref<void()> trial)
   } catch (const c10::NotImplementedError&) {
     throw;
   } catch (const c10::Error&) {
+    if (has_text) {
+      throw;
+    }
     // About values, which the stand-ins do not have.
   }
   known.insert(signature);

@@ -15,9 +15,12 @@ namespace openreg {
 // stand-ins.
 class KernelLibrary {
  public:
-  // Throws what the trial throws if that is the missing kernel of a dtype.
-  // `signature` stands for the operator and its dtypes; asked once a thread.
-  static void require(uint64_t signature, c10::function_ref<void()> trial);
+  // Throws what the trial throws if that is the missing kernel of a dtype, or anything
+  // at all if there is text (`has_text`) among the arguments, which may be an unknown
+  // one. `signature` stands for the operator, its dtypes and texts; asked once a
+  // thread.
+  static void require(uint64_t signature, c10::function_ref<void()> trial,
+                      bool has_text);
 
   // Throws whatever the trial throws; not remembered.
   static void require_values(c10::function_ref<void()> trial);

@@ -24,8 +24,11 @@ c10::DimVector sizes_of_loss(const at::Tensor& self, const at::Tensor& target,
   return reduction == at::Reduction::None ? sizes : c10::DimVector();
 }
 
-at::Tensor make_loss(const at::Tensor& self, const at::Tensor& target,
+at::Tensor make_loss(const char* name, const at::Tensor& self, const at::Tensor& target,
                      int64_t reduction) {
+  TORCH_CHECK_VALUE(reduction >= 0 && reduction < at::Reduction::END, name,
+                    ": reduction must be 0 (none), 1 (mean) or 2 (sum), not ",
+                    reduction);
   return at::empty(sizes_of_loss(self, target, reduction),
                    self.options().dtype(at::result_type(self, target)));
 }
@@ -43,7 +46,7 @@ at::Tensor& write(const at::Tensor& loss, at::Tensor& out) {
 at::Tensor mse_loss(const at::Tensor& self, const at::Tensor& target,
                     int64_t reduction) {
   check_same_device("mse_loss", self, target);
-  at::Tensor out = make_loss(self, target, reduction);
+  at::Tensor out = make_loss("mse_loss", self, target, reduction);
   compute_into(
       "mse_loss",
       +[](const at::Tensor& x, const at::Tensor& y, int64_t r, at::Tensor& loss)
@@ -56,7 +59,7 @@ at::Tensor smooth_l1_loss(const at::Tensor& self, const at::Tensor& target,
                           int64_t reduction, double beta) {
   TORCH_CHECK(beta >= 0, "smooth_l1_loss does not support negative values for beta.");
   check_same_device("smooth_l1_loss", self, target);
-  at::Tensor out = make_loss(self, target, reduction);
+  at::Tensor out = make_loss("smooth_l1_loss", self, target, reduction);
   compute_into(
       "smooth_l1_loss",
       +[](const at::Tensor& x, const at::Tensor& y, int64_t r, double b,
@@ -71,7 +74,7 @@ at::Tensor huber_loss(const at::Tensor& self, const at::Tensor& target,
                       int64_t reduction, double delta) {
   TORCH_CHECK(delta > 0, "huber_loss does not support non-positive values for delta.");
   check_same_device("huber_loss", self, target);
-  at::Tensor out = make_loss(self, target, reduction);
+  at::Tensor out = make_loss("huber_loss", self, target, reduction);
   compute_into(
       "huber_loss",
       +[](const at::Tensor& x, const at::Tensor& y, int64_t r, double d,
@@ -86,7 +89,7 @@ at::Tensor binary_cross_entropy(const at::Tensor& self, const at::Tensor& target
                                 const std::optional<at::Tensor>& weight,
                                 int64_t reduction) {
   check_same_device("binary_cross_entropy", self, target, weight);
-  at::Tensor out = make_loss(self, target, reduction);
+  at::Tensor out = make_loss("binary_cross_entropy", self, target, reduction);
   compute_into(
       "binary_cross_entropy",
       +[](const at::Tensor& x, const at::Tensor& y, const std::optional<at::Tensor>& w,
