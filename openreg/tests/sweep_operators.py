@@ -1,7 +1,7 @@
 # Runs PyTorch's operator database on the device; see docs/ship/testing.md.
 """Compare every operator of the database on the device with the CPU.
 
-python openreg/tests/sweep_operators.py                      a few samples of all
+python openreg/tests/sweep_operators.py                      what the tests check
 python openreg/tests/sweep_operators.py --full               all samples
 python openreg/tests/sweep_operators.py -k softmax -d bool   some of it
 """

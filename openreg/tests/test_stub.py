@@ -92,3 +92,43 @@ def test_an_empty_stub_raises(compile_cpp):
     message = "DispatchStub: missing kernel for openreg"
     with pytest.raises(RuntimeError, match=message):
         torch.ops.openreg_stub_missing.nan_to_num(REAL.to("openreg"))
+
+
+VECTORS = torch.tensor([1.5, -2.0, 0.1]), torch.tensor([0.3, 7.0])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda m, a, b: torch.addr(m, a, b, beta=2, alpha=-1),
+        lambda m, a, b: torch.addr(m[0], a, b),
+        lambda m, a, b: torch.addr(m > 0, a > 0, b > 0),
+        lambda m, a, b: torch.addr(m * float("nan"), a, b, beta=0),
+        lambda m, a, b: m.clone().addr_(a, b),
+        lambda m, a, b: torch.addr(m, a.real.double(), b),
+        lambda m, a, b: torch.addr(m, a, b, out=m.new_empty(2, 3).t()),
+        lambda m, a, b: torch.addr(m[:0], a[:0], b),
+    ],
+)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.complex64])
+def test_addr_rounds_as_on_the_cpu(call, dtype):
+    """Torch's composite kernel rounds the outer product, too."""
+    tensors = [x.to(dtype) for x in (torch.outer(*VECTORS) + 1, *VECTORS)]
+    try:
+        expected = call(*tensors)
+    except RuntimeError as error:  # complex numbers have no order
+        with pytest.raises(RuntimeError, match=str(error).split("'")[0]):
+            call(*[x.to("openreg") for x in tensors])
+        return
+    with torch.openreg.fallbacks(mode="allow"):
+        actual = call(*[x.to("openreg") for x in tensors])
+    assert actual.stride() == expected.stride()
+    assert_close(actual.cpu(), expected, rtol=0, atol=0, equal_nan=True)
+
+
+def test_addr_refuses_what_is_not_a_vector():
+    m = torch.ones(2, 2, device="openreg")
+    with pytest.raises(RuntimeError, match="Expected 1-D argument vec1"):
+        torch.addr(m, m, m[0])
+    with pytest.raises(RuntimeError, match="For integral input tensors"):
+        torch.addr(m.long(), m[0].long(), m[0].long(), beta=0.5)

@@ -3,9 +3,16 @@ import pytest
 import torch
 from sweep import known, runner
 from sweep.cases import DTYPES, OPERATORS, Case, Verdict, all_cases, samples
-from sweep.exceptions import ARBITRARY_STRIDES, ARBITRARY_VALUES, DRAWS, HOST_ARGUMENTS
+from sweep.compare import WrongValue, compare
+from sweep.exceptions import (
+    ARBITRARY_STRIDES,
+    ARBITRARY_VALUES,
+    DRAWS,
+    HOST_ARGUMENTS,
+    ROUNDED_ELSEWHERE,
+)
 from sweep.known import KNOWN, Known, problems
-from sweep.mirror import mirror, parts, tensors
+from sweep.mirror import mirror, names_a_device, parts, tensors
 from sweep.table import table
 from sweep.ways import call
 
@@ -16,12 +23,12 @@ PARTS = {
     "float64": lambda case: case.dtype == "float64",
     "bfloat16": lambda case: case.dtype == "bfloat16",
     "complex64": lambda case: case.dtype == "complex64",
-    "int64, bool, refusals": lambda case: case.dtype in ("int64", "bool", "any"),
+    "int64, bool": lambda case: case.dtype in ("int64", "bool"),
+    "refusals": lambda case: case.way == "refusal",
 }
 
 
-# The other parts take longer than a test may: sweep_operators.py runs them.
-@pytest.mark.parametrize("part", ["float32, backward", "float32"])
+@pytest.mark.parametrize("part", PARTS)
 def test_every_operator_is_right(part):
     cases = [case for case in all_cases() if PARTS[part](case)]
     verdicts = runner.run_all(cases, runner.QUICK)
@@ -44,6 +51,7 @@ def test_the_cases_are_those_of_the_whole_database():
 
 def test_every_exception_names_an_operator():
     names = {*ARBITRARY_VALUES, *ARBITRARY_STRIDES, *HOST_ARGUMENTS}
+    names.update(ROUNDED_ELSEWHERE)
     names.update(name for known in KNOWN for name in known.operators)
     assert names <= set(OPERATORS)
 
@@ -121,3 +129,31 @@ def test_a_copy_of_a_sample_keeps_strides_and_shared_memory():
     assert first.device == torch.device("openreg:1")
     assert copy.kwargs == {"device": "openreg:1", "other": "cpu?"}
     assert torch.equal(first.cpu(), tensor)
+
+
+def test_a_sample_that_names_no_device_belongs_to_the_cpu():
+    for name, some in (("arange", {False, True}), ("add", {True}), ("empty", {True})):
+        made = samples(Case(name, "float32", "forward"), None)
+        assert {names_a_device(sample) for sample in made} == some, name
+
+
+def test_a_wider_tolerance_is_for_bfloat16_only():
+    def differ(dtype, amount, *, rounded_elsewhere):
+        one = torch.ones(2, dtype=dtype)
+        try:
+            compare(
+                (one + amount).to("openreg"),
+                one,
+                device="openreg:0",
+                values=True,
+                strides=True,
+                rounded_elsewhere=rounded_elsewhere,
+            )
+        except WrongValue:
+            return True
+        return False
+
+    assert not differ(torch.bfloat16, 0.03125, rounded_elsewhere=True)
+    assert differ(torch.bfloat16, 0.03125, rounded_elsewhere=False)
+    assert differ(torch.float32, 0.03125, rounded_elsewhere=True)
+    assert differ(torch.bfloat16, 0.125, rounded_elsewhere=True)

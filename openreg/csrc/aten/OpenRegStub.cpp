@@ -3,9 +3,11 @@
 #include <ATen/Operators.h>
 #include <ATen/native/Activation.h>
 #include <ATen/native/BinaryOps.h>
+#include <ATen/native/LinearAlgebra.h>
 #include <ATen/native/TensorCompare.h>
 #include <ATen/native/UnaryOps.h>
 #include <ATen/ops/abs_native.h>
+#include <ATen/ops/addr_native.h>
 #include <ATen/ops/angle_native.h>
 #include <ATen/ops/conj_physical_native.h>
 #include <ATen/ops/hardswish_backward_native.h>
@@ -37,6 +39,19 @@ at::Tensor& mish_backward_out(const at::Tensor& grad, const at::Tensor& self,
   return out.copy_(cpu::mish_backward(grad, self));
 }
 
+// ATen's iterator has the vectors as a column and a row.
+at::Tensor& addr_out(const at::Tensor& self, const at::Tensor& column,
+                     const at::Tensor& row, const at::Scalar& beta,
+                     const at::Scalar& alpha, at::Tensor& out) {
+  return cpu::addr_outf(self, column.flatten(), row.flatten(), beta, alpha, out);
+}
+
+void addr_kernel(at::TensorIterator& iterator, const at::Scalar& beta,
+                 const at::Scalar& alpha) {
+  compute_into("addr", addr_out, std::array{iterator.tensor(0)}, iterator.tensor(1),
+               iterator.tensor(2), iterator.tensor(3), beta, alpha);
+}
+
 using at::native::binary_fn;
 using at::native::unary_fn;
 
@@ -63,6 +78,8 @@ constexpr binary_fn mish_backward_kernel =
 // LITERALINCLUDE START: STUB_OPERATORS
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("abs.out", at::native::abs_out);
+  m.impl("addr", at::native::addr);
+  m.impl("addr.out", at::native::addr_out);
   m.impl("angle", static_cast<at::Tensor (*)(const at::Tensor&)>(at::native::angle));
   m.impl("angle.out", at::native::angle_out);
   m.impl("conj_physical.out", at::native::conj_physical_out);
@@ -89,6 +106,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
 // LITERALINCLUDE START: STUBS
 namespace at::native {
 REGISTER_PRIVATEUSE1_DISPATCH(abs_stub, openreg::abs_kernel)
+REGISTER_PRIVATEUSE1_DISPATCH(addr_stub, openreg::addr_kernel)
 REGISTER_PRIVATEUSE1_DISPATCH(angle_stub, openreg::angle_kernel)
 REGISTER_PRIVATEUSE1_DISPATCH(conj_physical_stub, openreg::conj_kernel)
 REGISTER_PRIVATEUSE1_DISPATCH(logical_not_stub, openreg::not_kernel)

@@ -6,8 +6,13 @@ from torch.testing._internal.opinfo.core import SampleInput
 
 from .cases import OPERATORS, RIGHT, Case, Verdict, samples
 from .compare import WrongDevice, WrongValue, compare, compare_sharing
-from .exceptions import ARBITRARY_STRIDES, ARBITRARY_VALUES, HOST_ARGUMENTS
-from .mirror import mirror, parts
+from .exceptions import (
+    ARBITRARY_STRIDES,
+    ARBITRARY_VALUES,
+    HOST_ARGUMENTS,
+    ROUNDED_ELSEWHERE,
+)
+from .mirror import mirror, names_a_device, parts
 from .ways import WAYS
 
 DEVICE = "openreg:0"
@@ -58,11 +63,17 @@ def _check_sample(case: Case, sample: SampleInput) -> bool:
         raise error
     if expected_error is not None:
         raise WrongValue(f"no error, but on the CPU: {describe(expected_error)}")
-    values = case.operator not in ARBITRARY_VALUES
+    rules = {
+        "device": DEVICE
+        if names_a_device(sample)
+        else "cpu",  # arange(2) makes one there
+        "values": case.operator not in ARBITRARY_VALUES,
+        "rounded_elsewhere": case.operator in ROUNDED_ELSEWHERE,
+    }
     strides = case.operator not in ARBITRARY_STRIDES
-    compare(actual, expected, device=DEVICE, values=values, strides=strides)  # (4)
+    compare(actual, expected, strides=strides, **rules)  # (4)
     if not some_stay:  # (5)
-        compare(parts(there), parts(here), device=DEVICE, values=values, strides=True)
+        compare(parts(there), parts(here), strides=True, **rules)
     compare_sharing(actual, parts(there), expected, parts(here))  # (6)
     return True
 

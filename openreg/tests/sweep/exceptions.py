@@ -62,6 +62,18 @@ ARBITRARY_STRIDES = {
     "nn.functional.scaled_dot_product_attention": "each kernel has a layout of its own",
 }
 
+# Of these, values in bfloat16 may differ by several roundings.
+ROUNDED_ELSEWHERE = {
+    "nn.functional.cosine_similarity": "one kernel and a gradient of its own",
+    **dict.fromkeys(
+        [
+            "nn.functional.linear_cross_entropy.chunked",
+            "nn.functional.linear_cross_entropy.chunked_none",
+        ],
+        "torch adds up in another dtype on a device that it does not know",
+    ),
+}
+
 # Of these, only the first argument moves to the device.
 HOST_ARGUMENTS = {
     "tensor_split": "takes the places to split at from the CPU, on every device",

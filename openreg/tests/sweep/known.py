@@ -31,14 +31,6 @@ class Known(NamedTuple):
 
 KNOWN = [
     Known(
-        operators=("addr",),
-        ways=("forward", "in-place", "out", "backward"),
-        verdict="wrong value",
-        match="not close",
-        cause="The composite kernel rounds twice, that of the CPU once.",
-        dtypes=("bfloat16",),
-    ),
-    Known(
         operators=("kthvalue", "masked_select", "take"),
         ways=("refusal",),
         verdict="wrong value",

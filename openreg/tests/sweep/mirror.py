@@ -29,6 +29,18 @@ def parts(sample: SampleInput) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
     return sample.input, sample.args, sample.kwargs
 
 
+def names_a_device(sample: SampleInput) -> bool:
+    """Return whether any argument is a device, or a tensor, which is on one."""
+    return any(
+        isinstance(leaf, torch.Tensor) or _is_the_cpu(leaf)
+        for leaf in tree_leaves(parts(sample))
+    )
+
+
+def _is_the_cpu(leaf: Any) -> bool:
+    return isinstance(leaf, str | torch.device) and str(leaf) == "cpu"
+
+
 def tensors(tree: Any) -> list[torch.Tensor]:
     """Return all tensors in a tree of lists, tuples and dictionaries."""
     return [leaf for leaf in tree_leaves(tree) if isinstance(leaf, torch.Tensor)]
@@ -50,8 +62,7 @@ class _Mirror:
             if id(leaf) not in self._tensors:
                 self._tensors[id(leaf)] = self._tensor(leaf)
             return self._tensors[id(leaf)]
-        names_the_cpu = isinstance(leaf, str | torch.device) and str(leaf) == "cpu"
-        if names_the_cpu and self.device is not None:
+        if _is_the_cpu(leaf) and self.device is not None:
             return type(leaf)(self.device)
         return leaf
 

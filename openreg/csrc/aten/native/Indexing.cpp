@@ -140,10 +140,11 @@ at::Tensor& index_select_out(const at::Tensor& self, int64_t dim,
   check_same_device("index_select", out, self, index);
   TORCH_CHECK(out.scalar_type() == self.scalar_type(),
               "index_select(): self and result must have the same scalar type");
-  at::native::resize_output(out, sizes_of_selection(self, dim, index));
+  const c10::DimVector sizes = sizes_of_selection(self, dim, index);
   at::assert_no_internal_overlap(out);
   at::assert_no_overlap(out, self);
   at::assert_no_overlap(out, index);
+  at::native::resize_output(out, sizes);
   compute_into(
       "index_select",
       static_cast<at::Tensor& (*)(const at::Tensor&, int64_t, const at::Tensor&,
