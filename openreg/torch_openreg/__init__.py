@@ -6,16 +6,21 @@ like any other and ``torch.openreg`` is its module.
 """
 
 
-# LITERALINCLUDE START: AUTOLOAD
+# LITERALINCLUDE START: LOG_NAME
 def _autoload() -> None:
     """Called by ``import torch``, which finds it through the entry point.
 
-    There is nothing left to do: to call this function, torch has imported this module.
+    There is little left to do: to call this function, torch has imported this module.
     It stands above ``import torch``, so that torch finds it as well when this module
     is imported first, and is only half executed at that moment.
     """
+    from torch._logging._internal import register_log
+
+    register_log("openreg", "torch_openreg")  # torch reads TORCH_LOGS after this
 
 
+# LITERALINCLUDE END: LOG_NAME
+# LITERALINCLUDE START: AUTOLOAD
 import torch
 
 from torch_openreg import _version_guard

@@ -1,6 +1,7 @@
 # The device module torch.openreg; see docs/frontend/device-module.md.
 """Devices of the simulated accelerator OpenReg, with the names of ``torch.cuda``."""
 
+import logging
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -97,6 +98,8 @@ __all__ = [
 __all__ += memory.__all__
 __all__ += streams.__all__
 
+_log = logging.getLogger(__name__)
+
 
 # LITERALINCLUDE START: LAZY_INIT_PYTHON
 def _lazy_init() -> None:
@@ -105,7 +108,10 @@ def _lazy_init() -> None:
     Raises:
         RuntimeError: in a child process that was forked after the device was used.
     """
+    first = not _C._is_initialized()
     _C._initialize()
+    if first:
+        _log_devices()
 
 
 if not TYPE_CHECKING:  # or type checkers would accept every name
@@ -118,6 +124,19 @@ if not TYPE_CHECKING:  # or type checkers would accept every name
 
 
 # LITERALINCLUDE END: LAZY_INIT_PYTHON
+
+
+def _log_devices() -> None:
+    """Tell TORCH_LOGS=openreg of the start, and TORCH_LOGS=+openreg of each device."""
+    _log.info(
+        "openreg: started, devices: %d, fallback mode: %s",
+        device_count(),
+        fallback_mode(),
+    )
+    if _log.isEnabledFor(logging.DEBUG):
+        for index in range(device_count()):
+            name, memory = get_device_properties(index)[:2]
+            _log.debug("openreg: device %d is %s, %d MiB", index, name, memory >> 20)
 
 
 def init() -> None:
