@@ -5,6 +5,7 @@
 import sys
 import threading
 import unittest
+from multiprocessing.reduction import ForkingPickler
 
 import pytest
 import torch
@@ -23,6 +24,15 @@ def test_no_memory_pool_in_torch_accelerator():
 def test_graph_is_not_registered():
     with pytest.raises(RuntimeError, match="not supported on device type: openreg"):
         torch.accelerator.Graph()
+
+
+@pytest.mark.parametrize("device", ["cpu", "openreg"])
+def test_conjugated_views_lose_their_bit_between_processes(device):
+    x = torch.tensor([1 + 2j], device=device)
+    y = ForkingPickler.loads(ForkingPickler.dumps(x.conj()))
+    assert y.tolist() == [1 + 2j]
+    y = ForkingPickler.loads(ForkingPickler.dumps(torch._neg_view(x.real)))
+    assert y.tolist() == [1]
 
 
 def test_maybe_exchange_device_returns_the_new_device():

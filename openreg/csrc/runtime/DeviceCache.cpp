@@ -55,7 +55,11 @@ Block* DeviceCache::allocate(size_t bytes, const c10::Stream& stream) {
     return block;
   }
   if (error == orErrorMemoryAllocation) {
-    out_of_memory(request);  // (5)
+    const auto free_more = state_.free_more.load();
+    if (free_more != nullptr && free_more()) {
+      return allocate(bytes, stream);  // (5)
+    }
+    out_of_memory(request);  // (6)
   }
   throwError(error, {__func__, __FILE__, uint32_t{__LINE__}});
 }

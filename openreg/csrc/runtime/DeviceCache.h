@@ -20,6 +20,9 @@ struct CacheState {
   std::mutex lock;                               // "the lock", see below
   ska::flat_hash_map<const void*, Block*> live;  // every block that a tensor has
   MemoryHistory history;
+  // Called without locks when there is no memory left; may free some, and tells whether
+  // it did. Set by OpenRegIpc.cpp, for memory that other processes have let go.
+  std::atomic<bool (*)()> free_more = nullptr;
 };
 
 // Whether allocations for a stream go to a private pool.

@@ -51,6 +51,9 @@ class OPENREG_EXPORT OpenRegDeviceAllocator final : public c10::DeviceAllocator 
   // A name for a private pool that no other has.
   static c10::MempoolId_t new_pool();
 
+  // What to try when a device is full, as CacheState says.
+  void on_full(bool (*free_more)()) { state_.free_more = free_more; }
+
   void record_history(HistorySettings settings, bool clear);
   MemorySnapshot snapshot();
 

@@ -13,6 +13,7 @@
 #include "csrc/runtime/OpenRegGenerator.h"
 #include "csrc/runtime/OpenRegHostAllocator.h"
 #include "csrc/runtime/OpenRegInit.h"
+#include "csrc/runtime/OpenRegIpc.h"
 #include "csrc/runtime/OpenRegSerialization.h"
 #include "csrc/runtime/OpenRegSimulator.h"
 #include "csrc/runtime/OpenRegStorage.h"
@@ -162,6 +163,22 @@ void bind_storage(py::module_& m) {
         py::arg("tags"));
 }
 
+void bind_ipc(py::module_& m) {
+  m.def(
+      "_ipc_send",
+      [](const at::Storage& storage) {
+        std::string message;
+        {
+          const py::gil_scoped_release no_gil;
+          message = openreg::ipc_send(storage);
+        }
+        return py::bytes(message);
+      },
+      py::arg("storage"));
+  m.def("_ipc_receive", &openreg::ipc_receive, py::arg("message"), NoGil());
+  m.def("_ipc_collect", &openreg::ipc_collect, NoGil());
+}
+
 openreg::OpenRegDeviceAllocator& allocator() {
   return openreg::OpenRegDeviceAllocator::get();
 }
@@ -307,6 +324,7 @@ extern "C" C10_EXPORT PyObject* initOpenRegModule() {
     bind_simulator(m);
     bind_host_memory(m);
     bind_storage(m);
+    bind_ipc(m);
     bind_memory(m);
     return m.release().ptr();
   } catch (py::error_already_set& error) {

@@ -48,6 +48,7 @@ from .random import (
     set_rng_state,
     set_rng_state_all,
 )
+from .reductions import ipc_collect
 from .storage import get_tensor_tags, set_tensor_tags, storage_id
 from .streams import *  # noqa: F403  see __all__
 from .streams import (
@@ -75,6 +76,7 @@ __all__ = [
     "get_tensor_tags",
     "init",
     "initial_seed",
+    "ipc_collect",
     "is_available",
     "is_bf16_supported",
     "is_initialized",

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "call.h"
+#include "ipc.h"
 #include "memory.h"
 #include "simulator.h"
 #include "stream.h"
@@ -56,6 +57,8 @@ orError_t orLaunchHostFunc(orStream_t stream, orHostFn_t fn, void* args) {
 
 void* orKernelAddress(const void* ptr) {
   if (thread.activity != Activity::kKernel || !inReservation(ptr)) return nullptr;
+  // Addresses behind our own memory lead somewhere only while they are open.
+  if (!isOwn(ptr) && importedAttributes(ptr).type != orMemoryTypeDevice) return nullptr;
   return deviceSide(ptr);
 }
 

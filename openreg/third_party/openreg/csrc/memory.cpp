@@ -1,6 +1,7 @@
 // Memory: device and pinned allocations. See docs/start/architecture.md.
 #include "memory.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include "call.h"
 #include "capture.h"
 #include "device.h"
+#include "ipc.h"
 #include "simulator.h"
 
 namespace openreg {
@@ -67,14 +69,29 @@ void givePagesBack(int device, Heap::Range range) {
   madvise(deviceSide(base + start), end - start, MADV_REMOVE);
 }
 
+// Maps the file, and reserves as many addresses again behind it.
+void* mapAndReserve(size_t own, int file, int access) {
+  void* start = mmap(nullptr, 2 * own, PROT_NONE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (start == MAP_FAILED) return start;
+  const int flags = MAP_SHARED | MAP_FIXED | MAP_NORESERVE;
+  if (mmap(start, own, access, flags, file, 0) == MAP_FAILED) {
+    munmap(start, 2 * own);
+    return MAP_FAILED;
+  }
+  return start;
+}
+
 }  // namespace
 
 orError_t reserveMemory() {
   if (reservation.host != nullptr) return orSuccess;
-  size_t size = config.deviceCount * config.deviceMemory;
-  int file = memfd_create("openreg", MFD_CLOEXEC);
+  const size_t own = config.deviceCount * config.deviceMemory;
+  int file = memfd_create("openreg", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (file < 0) return failReservation("memfd_create");
-  if (ftruncate(file, static_cast<off_t>(size)) != 0) {
+  // The seal: other processes may map the file, and rely on its size.
+  if (ftruncate(file, static_cast<off_t>(own)) != 0 ||
+      fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK) != 0) {
     orError_t error = failReservation("ftruncate");
     close(file);
     return error;
@@ -82,30 +99,29 @@ orError_t reserveMemory() {
   // Pages are taken when they are touched, not now (MAP_NORESERVE). No MADV_HUGEPAGE:
   // as a rule systems have huge pages turned off for shared memory, and it would do
   // nothing.
-  void* host = mmap(nullptr, size, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file, 0);
-  void* device = MAP_FAILED;
-  if (host != MAP_FAILED) {
-    device = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-                  file, 0);
-  }
+  void* host = mapAndReserve(own, file, PROT_NONE);
+  void* device =
+      host == MAP_FAILED ? host : mapAndReserve(own, file, PROT_READ | PROT_WRITE);
   if (device == MAP_FAILED) {
     orError_t error = failReservation("mmap");
-    if (host != MAP_FAILED) munmap(host, size);
+    if (host != MAP_FAILED) munmap(host, 2 * own);
     close(file);
     return error;
   }
-  close(file);  // the mappings keep it
   // A forked child must not write into its parent's device; core dumps stay small.
-  madvise(device, size, MADV_DONTFORK);
-  madvise(device, size, MADV_DONTDUMP);
+  madvise(device, own, MADV_DONTFORK);
+  madvise(device, own, MADV_DONTDUMP);
   reservation.host = static_cast<std::byte*>(host);
   reservation.shift = static_cast<std::byte*>(device) - reservation.host;
-  reservation.size = size;
+  reservation.own = own;
+  reservation.size = 2 * own;
+  reservation.file = file;  // stays open: the handles of ipc.cpp name it
   return orSuccess;
 }
 
 orPointerAttributes attributesOf(const void* ptr) {
   if (inReservation(ptr)) {
+    if (!isOwn(ptr)) return importedAttributes(ptr);
     int index = deviceOf(ptr);
     Device& device = deviceAt(index);
     std::lock_guard lock(device.heapMutex);
@@ -161,6 +177,10 @@ orError_t orFree(void* ptr) {
       return fail(
           orErrorInvalidDevicePointer, "%p is not device memory%s", ptr,
           attributesOf(ptr).type == orMemoryTypeHost ? ": use orFreeHost()" : "");
+    }
+    if (!isOwn(ptr)) {
+      return fail(orErrorInvalidDevicePointer,
+                  "%p is memory of another process: use orIpcCloseMemHandle()", ptr);
     }
     if (orError_t error = refuseWait()) return error;
     Device& device = deviceAt(deviceOf(ptr));

@@ -3,7 +3,8 @@
 // The memory of all devices is one file without a name (memfd), mapped twice. Range A
 // cannot be touched; its addresses are what orMalloc returns. Range B can be read and
 // written; it is the same memory as the device side sees it. A kernel gets from A to B
-// by adding a constant.
+// by adding a constant. Behind the memory of this process both ranges go on with as
+// many addresses again, for memory of other processes: see ipc.cpp.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +17,9 @@ namespace openreg {
 struct Reservation {
   std::byte* host = nullptr;  // start of range A
   ptrdiff_t shift = 0;        // B - A
-  size_t size = 0;            // bytes of all devices together
+  size_t own = 0;             // bytes of all devices of this process together
+  size_t size = 0;            // with the addresses for memory of other processes
+  int file = -1;              // holds the first `own` bytes
 };
 extern Reservation reservation;
 
@@ -26,6 +29,12 @@ inline bool inReservation(const void* ptr) {
   return reinterpret_cast<uintptr_t>(ptr) -
              reinterpret_cast<uintptr_t>(reservation.host) <
          reservation.size;
+}
+
+// For a `ptr` in the reservation: is it memory of this process?
+inline bool isOwn(const void* ptr) {
+  return static_cast<const std::byte*>(ptr) - reservation.host <
+         static_cast<ptrdiff_t>(reservation.own);
 }
 
 // The device side of `ptr`, which must lie in the reservation.

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <set>
 
+#include "openreg_ipc.h"
 #include "support.h"
 
 namespace openreg_test {
@@ -60,6 +61,18 @@ std::vector<Case> badCalls() {
       {"orMemGetInfo", value, [] { return orMemGetInfo(&size, nullptr); }},
       {"orPointerGetAttributes", value,
        [] { return orPointerGetAttributes(nullptr, host); }},
+      {"orIpcGetMemHandle", value, [] { return orIpcGetMemHandle(nullptr, nullptr); }},
+      {"orIpcGetMemHandle", orErrorInvalidDevicePointer,
+       [] {
+         orIpcMemHandle_t exported;
+         return orIpcGetMemHandle(&exported, host);
+       }},
+      {"orIpcOpenMemHandle", value, [] { return orIpcOpenMemHandle(nullptr, {}); }},
+      {"orIpcOpenMemHandle", handle, [] { return orIpcOpenMemHandle(&ptr, {}); }},
+      {"orIpcCloseMemHandle", orErrorInvalidDevicePointer,
+       [] { return orIpcCloseMemHandle(nullptr); }},
+      {"orIpcCloseMemHandle", orErrorInvalidDevicePointer,
+       [] { return orIpcCloseMemHandle(host); }},
       {"orMemcpy", value, [] { return orMemcpy(nullptr, host, 4, orMemcpyDefault); }},
       {"orMemcpy", value, [] { return orMemcpy(host, nullptr, 4, orMemcpyDefault); }},
       {"orMemcpy", value, [] { return orMemcpy(host, host, 4, orMemcpyKind(5)); }},
@@ -198,22 +211,24 @@ TEST_F(ArgumentsTest, HandlesOfAnotherKindAreRefused) {
             orErrorInvalidResourceHandle);
 }
 
-TEST_F(ArgumentsTest, TablesAboveNameEveryFunctionOfTheHeader) {
+TEST_F(ArgumentsTest, TablesAboveNameEveryFunctionOfTheHeaders) {
   std::set<std::string> tested = {"orGetErrorName",   "orGetErrorString",
                                   "orGetErrorDetail", "orKernelAddress",
                                   "orKernelFault",    "orGetDriverState"};
   for (auto& call : badCalls()) tested.insert(call.function);
   for (auto& call : otherCalls()) tested.insert(call.function);
-  std::ifstream header(OPENREG_HEADER);
-  ASSERT_TRUE(header) << OPENREG_HEADER;
-  std::string text(std::istreambuf_iterator<char>(header), {});
   // OPENREG_API type name(
   std::set<std::string> declared;
-  for (size_t at = 0; (at = text.find("OPENREG_API ", at)) != std::string::npos; ++at) {
-    size_t end = text.find('(', at);
-    size_t start = text.find_last_of(" *", end) + 1;
-    std::string name = text.substr(start, end - start);
-    if (name.starts_with("or")) declared.insert(name);
+  for (const char* path : {OPENREG_HEADER, OPENREG_IPC_HEADER}) {
+    std::ifstream header(path);
+    ASSERT_TRUE(header) << path;
+    std::string text(std::istreambuf_iterator<char>(header), {});
+    for (size_t at = 0; (at = text.find("OPENREG_API ", at)) != text.npos; ++at) {
+      size_t end = text.find('(', at);
+      size_t start = text.find_last_of(" *", end) + 1;
+      std::string name = text.substr(start, end - start);
+      if (name.starts_with("or")) declared.insert(name);
+    }
   }
   EXPECT_EQ(tested, declared);
 }

@@ -1,0 +1,71 @@
+// Who still holds what was sent to other processes; see
+// docs/frontend/multiprocessing.md.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+
+namespace openreg {
+
+// A file without a name that belongs to the sending process, with one byte for each
+// message it ever sent. The receiver keeps a lock on the byte as long as it uses the
+// memory. The system takes the lock back when the receiver dies, however it dies: a
+// counter in shared memory would stay wrong for ever.
+enum class Ticket : char { kSent = 1, kTaken = 2, kClosed = 3 };
+
+// What other processes need to find the ledger of this one.
+struct LedgerName {
+  pid_t process = 0;
+  int file = -1;
+  uint64_t inode = 0;  // another process may get the same number later
+};
+
+// Thread safe. Used by the sender.
+class SentLedger {
+ public:
+  // Throws when the system gives no file.
+  SentLedger();
+
+  const LedgerName& name() const { return name_; }
+  // A new ticket, marked as sent.
+  uint64_t add();
+  // True when the message was received, and nobody holds the memory any more. Then it
+  // is closed: who receives it again is refused.
+  bool close_if_free(uint64_t ticket);
+  // The message was received by this very process.
+  void mark_taken(uint64_t ticket);
+
+ private:
+  LedgerName name_;
+  std::mutex lock_;
+  uint64_t next_ = 0;
+};
+
+// The same file, opened by a receiver. Thread safe.
+class ReceivedLedger {
+ public:
+  // The ledger of that name; one for all messages of a process. Throws if the sender
+  // has ended.
+  static std::shared_ptr<ReceivedLedger> open(const LedgerName& name);
+  ~ReceivedLedger();
+  ReceivedLedger(const ReceivedLedger&) = delete;
+  ReceivedLedger& operator=(const ReceivedLedger&) = delete;
+
+  // Holds the memory of a ticket. Throws if the sender has closed it.
+  void take(uint64_t ticket);
+  // Takes back one take().
+  void release(uint64_t ticket) noexcept;
+
+ private:
+  explicit ReceivedLedger(int file) : file_(file) {}
+
+  const int file_;
+  std::mutex lock_;
+  std::map<uint64_t, int> held_;  // how often; the system does not count
+};
+
+}  // namespace openreg

@@ -1,0 +1,73 @@
+# A second process that does what a test asks; see docs/frontend/multiprocessing.md.
+"""Tests of shared memory need another process, one that can be killed at any moment."""
+
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from multiprocessing.reduction import ForkingPickler
+from typing import Any
+
+import torch.multiprocessing
+
+SECONDS = 100  # a busy machine needs ten to start a process; more means that it hangs
+
+
+def _serve(line: Connection) -> None:
+    """Run functions until the line is cut. What they keep goes into one dictionary."""
+    state: dict[str, Any] = {}
+    while True:
+        try:
+            message = line.recv_bytes()
+        except EOFError:
+            return
+        try:
+            function, arguments = ForkingPickler.loads(message)
+            answer = ForkingPickler.dumps((True, function(state, *arguments)))
+        except Exception as error:
+            answer = ForkingPickler.dumps((False, f"{type(error).__name__}: {error}"))
+        function = arguments = None  # what was received lives on in `state` only
+        line.send_bytes(answer)
+
+
+class PeerError(Exception):
+    """The function raised; the text is the type and the message."""
+
+
+class Peer:
+    """A process that runs functions of a module, each with a dictionary it may keep."""
+
+    def __init__(self, method: str = "spawn") -> None:
+        context = torch.multiprocessing.get_context(method)
+        self._line, theirs = context.Pipe()
+        self.process = context.Process(target=_serve, args=(theirs,), daemon=True)
+        self.process.start()
+        theirs.close()
+
+    def ask(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return what ``function(state, *arguments)`` returns over there.
+
+        Raises:
+            PeerError: it raised.
+        """
+        self._line.send((function, arguments))
+        return self.answer()
+
+    def answer(self) -> Any:
+        """Return the next answer."""
+        if not self._line.poll(SECONDS):
+            self.kill()
+            raise AssertionError(f"no answer in {SECONDS} seconds: the process hangs")
+        good, value = self._line.recv()
+        if not good:
+            raise PeerError(value)
+        return value
+
+    def kill(self) -> None:
+        """End the process without letting it clean up, and wait until it is gone."""
+        self.process.kill()
+        self.process.join(SECONDS)
+
+    def close(self) -> None:
+        """Let the process end by itself, or else kill it."""
+        self._line.close()
+        self.process.join(10)
+        self.kill()

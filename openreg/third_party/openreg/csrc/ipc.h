@@ -1,0 +1,11 @@
+// Memory of other processes: what an address is. See docs/frontend/multiprocessing.md.
+#pragma once
+
+#include "openreg.h"
+
+namespace openreg {
+
+// What an address behind this process's own memory is: `type` tells whether it is open.
+orPointerAttributes importedAttributes(const void* ptr);
+
+}  // namespace openreg
