@@ -49,6 +49,7 @@ at::Tensor make_tensor(size_t bytes, std::optional<at::ScalarType> dtype) {
 }
 // LITERALINCLUDE END: MAKE_TENSOR
 
+// LITERALINCLUDE START: FILL_NEW_MEMORY
 // torch.use_deterministic_algorithms: new memory holds the same garbage in each run.
 bool deterministic() {
   const at::Context& context = at::globalContext();
@@ -62,6 +63,13 @@ at::Tensor fill_if_deterministic(at::Tensor tensor) {
   }
   return tensor;
 }
+
+void fill_added_if_deterministic(const at::Tensor& tensor, int64_t old_bytes) {
+  if (C10_UNLIKELY(deterministic())) {
+    at::native::fill_resize_deterministic_(tensor, old_bytes);
+  }
+}
+// LITERALINCLUDE END: FILL_NEW_MEMORY
 
 void grow(const c10::Storage& storage, size_t bytes) {
   if (bytes > storage.nbytes()) {
@@ -118,9 +126,7 @@ const at::Tensor& resize_(const at::Tensor& self, at::IntArrayRef size,
   if (memory_format.has_value()) {
     impl->empty_tensor_restride(*memory_format);
   }
-  if (C10_UNLIKELY(deterministic())) {
-    at::native::fill_resize_deterministic_(self, old_bytes);
-  }
+  fill_added_if_deterministic(self, old_bytes);
   return self;
 }
 
