@@ -51,7 +51,7 @@ EXAMPLE_SOURCES = [
     "docs/_ext",
     "openreg/tests/autoload",
     "openreg/tests/device_generic.py",
-    "openreg/tests/loading",
+    "openreg/tests/examples",
     "openreg/tests/sweep_operators.py",
     "openreg/tests/custom",
     "requirements/docs.txt",

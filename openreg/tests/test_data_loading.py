@@ -8,7 +8,7 @@ import torch
 from torch.testing import assert_close
 from torch.utils.data import DataLoader, Dataset, TensorDataset
 
-sys.path.insert(0, str(Path(__file__).parent / "loading"))
+sys.path.insert(0, str(Path(__file__).parent / "examples"))
 from prefetcher import Prefetcher
 
 sys.path.pop(0)

@@ -2,6 +2,7 @@
 #
 # A test that fails here is good news: torch has lost a limit. Remove the test, the
 # section of the page and the way round.
+import inspect
 import sys
 import threading
 import unittest
@@ -239,6 +240,17 @@ def test_waiting_for_the_engine_survives_a_fault(run_python):
     process = run_python(program)
     assert process.stdout == "faulted\ntorch.Size([4])\n", process.stderr
     assert process.returncode == 0
+
+
+def test_dlpack_looks_for_a_name_that_no_device_can_have():
+    x = torch.ones(2, device="openreg")
+    for call in (x.__dlpack_device__, lambda: torch.from_dlpack(x)):
+        with pytest.raises(ValueError, match="Unknown device type openreg for Dlpack"):
+            call()
+    lines = inspect.getsource(torch.Tensor.__dlpack_device__)
+    assert 'self.device.type == "privateuse1"' in lines
+    with pytest.raises(RuntimeError, match="Invalid device string"):
+        torch.device("privateuse1")
 
 
 def test_flex_attention_refuses_devices_that_it_does_not_list():
