@@ -5,6 +5,8 @@
 like any other and ``torch.openreg`` is its module.
 """
 
+import sys
+
 
 # LITERALINCLUDE START: LOG_NAME
 def _autoload() -> None:
@@ -20,19 +22,18 @@ def _autoload() -> None:
 
 
 # LITERALINCLUDE END: LOG_NAME
-# LITERALINCLUDE START: AUTOLOAD
-import torch
+# LITERALINCLUDE START: IS_DIAGNOSIS
+def _is_diagnosis() -> bool:
+    """Return whether Python was started with ``-m torch_openreg.diagnose``.
 
-from torch_openreg import _version_guard
+    That has to run where nothing can be loaded. ``sys.argv[0]`` is ``-m`` only while
+    Python looks for the module to run, which imports this package first.
+    """
+    options = sys.orig_argv
+    module = "torch_openreg.diagnose"
+    return sys.argv[:1] == ["-m"] and options[options.index("-m") + 1 :][:1] == [module]
 
-_version_guard.check(torch.__version__)  # (1)
 
-import torch_openreg._C  # (2)
-import torch_openreg.openreg
-
-torch.utils.rename_privateuse1_backend("openreg")  # (3)
-torch._register_device_module("openreg", torch_openreg.openreg)  # (4)
-torch.utils.generate_methods_for_privateuse1_backend(for_storage=True)  # (5)
-torch_openreg.openreg.random._register_graphsafe()  # (6)
-torch_openreg.openreg.reductions._register()  # (7)
-# LITERALINCLUDE END: AUTOLOAD
+if not _is_diagnosis():
+    from torch_openreg import _load  # noqa: F401
+# LITERALINCLUDE END: IS_DIAGNOSIS

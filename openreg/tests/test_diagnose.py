@@ -1,0 +1,214 @@
+# The diagnosis tells what works and what is wrong; see docs/ship/diagnose.md.
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+import torch_openreg
+from torch_openreg import _version_guard
+
+INSTALLED = Path(torch_openreg.__file__).parent
+
+
+def diagnose(*arguments: str, path: Path | None = None, **env: str):
+    """Run the command; with ``path``, for the package that lies in that folder."""
+    if path:
+        env["PYTHONPATH"] = str(path)
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "torch_openreg.diagnose", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, **env},
+    )
+
+
+def report_of(path: Path | None = None, status: int = 0, **env: str):
+    process = diagnose("--json", path=path, **env)
+    assert process.returncode == status, process.stdout + process.stderr
+    return json.loads(process.stdout)
+
+
+def problems(report) -> list[str]:
+    assert all(problem["remedy"] for problem in report["problems"])
+    return [problem["problem"] for problem in report["problems"]]
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """A copy of the installed package, which a test may break."""
+
+    def ignore(folder: str, names: list[str]) -> set[str]:
+        return {"__pycache__", "include", "share"} & set(names)
+
+    shutil.copytree(INSTALLED, tmp_path / "torch_openreg", ignore=ignore)
+    return tmp_path / "torch_openreg"
+
+
+def test_a_sound_installation_has_no_problem():
+    report = report_of()
+    assert report["loaded"] and report["problems"] == [] and report["error"] is None
+    assert report["versions"]["torch"] == torch.__version__
+    assert report["build"]["torch_version"] == torch.__version__
+    assert report["autoload"]["found"] and report["autoload"]["enabled"]
+    assert [file["path"] for file in report["files"].values()] == [
+        *map(str, INSTALLED.glob("_C.*.so")),
+        *(
+            str(INSTALLED / "lib" / name)
+            for name in ("libtorch_bindings.so", "libtorch_openreg.so", "libopenreg.so")
+        ),
+    ]
+    assert all(file["bytes"] for file in report["files"].values())
+    assert report["torch"]["accelerator"] == "openreg"
+    for index in range(torch.openreg.device_count()):
+        told = report["devices"][f"openreg:{index}"]
+        properties = torch.openreg.get_device_properties(index)._asdict()
+        assert properties.items() <= told.items()
+        assert 0 < told["free_memory"] <= told["total_memory"]
+
+
+def test_what_is_registered_was_asked_and_each_piece_is_in_one_of_the_lists():
+    report = report_of()
+    registered, missing = report["registered"], report["missing"]
+    assert set(registered).isdisjoint(missing)
+    needed = {"name", "device module", "methods", "log name", "guard", "hooks"}
+    needed |= {"device allocator", "host allocator", "generator", "serialization"}
+    assert needed <= set(registered)
+    optional = {"autocast", "graph", "profiler", "distributed backend"}
+    assert (
+        set(registered) | set(missing) == needed | {"kernels", "fallbacks"} | optional
+    )
+    kernels = torch._C._dispatch_get_registrations_for_dispatch_key("PrivateUse1")
+    assert f"PrivateUse1 {len(kernels)}," in registered["kernels"]
+    key = torch._C.DispatchKey.AutocastPrivateUse1
+    assert torch._C._dispatch_has_backend_fallback(key) == (
+        "AutocastPrivateUse1" in registered["fallbacks"]
+    )
+
+
+def test_the_environment_shows_in_the_report():
+    report = report_of(OPENREG_DEVICE_COUNT="3", OPENREG_FALLBACK="error", SECRET="x")
+    assert len(report["devices"]) == 3
+    assert report["fallback"]["mode"] == "error"
+    assert report["environment"]["OPENREG_DEVICE_COUNT"] == "3"
+    assert "SECRET" not in report["environment"]
+
+
+def test_people_read_the_same():
+    process = diagnose()
+    assert process.returncode == 0, process.stderr
+    for part in ("versions", "build", "files", "autoload", "devices", "registered"):
+        assert f"\n{part}:\n" in f"\n{process.stdout}"
+    assert process.stdout.endswith("no problem found\n")
+
+
+def test_autoload_is_off():
+    report = report_of(status=1, TORCH_DEVICE_BACKEND_AUTOLOAD="0")
+    assert problems(report) == [
+        "TORCH_DEVICE_BACKEND_AUTOLOAD is '0': import torch loads no backend"
+    ]
+    assert report["loaded"] and not report["autoload"]["enabled"]
+
+
+def test_there_is_no_entry_point():
+    hidden = Path(__file__).parent / "autoload/without_openreg"
+    report = report_of(hidden, status=1)
+    (problem,) = problems(report)
+    assert "no entry point torch.backends names torch_openreg" in problem
+
+
+def test_there_is_no_device():
+    report = report_of(status=1, OPENREG_DEVICE_COUNT="0")
+    (problem,) = problems(report)
+    assert problem.startswith("there is no device: ")
+    assert report["loaded"] and report["devices"] == {}
+    assert "guard" in report["missing"]
+
+
+def test_a_build_for_another_torch(copy):
+    (copy / "_build_info.py").write_text('TORCH_VERSION = "2.12.1"\n')
+    report = report_of(copy.parent, status=1)
+    (problem,) = problems(report)
+    assert problem == (
+        f"torch_openreg was built for torch 2.12.1, but torch {torch.__version__} is "
+        "installed"
+    )
+    with pytest.raises(ImportError) as refused:
+        _version_guard.check(torch.__version__, "2.12.1")
+    assert report["error"].startswith(f"ImportError: {str(refused.value)[:100]}")
+    text = diagnose(path=copy.parent).stdout
+    assert f"problem: {problem}\n  what to do: install torch 2.12.1, or " in text
+    assert not report["loaded"]
+
+
+def test_a_library_is_missing(copy):
+    (copy / "lib/libopenreg.so").unlink()
+    report = report_of(copy.parent, status=1)
+    assert problems(report) == [
+        f"libopenreg.so is missing: {copy / 'lib/libopenreg.so'}"
+    ]
+    assert "libopenreg.so: cannot open shared object file" in report["error"]
+
+
+def test_a_library_is_damaged(copy):
+    (copy / "lib/libtorch_bindings.so").write_bytes(b"no library")
+    report = report_of(copy.parent, status=1)
+    (problem,) = problems(report)
+    assert problem.startswith("it does not load: ImportError: ")
+    assert "libtorch_bindings.so" in problem
+
+
+def test_the_extension_was_built_by_another_python(copy):
+    (extension,) = copy.glob("_C.*.so")
+    extension.rename(copy / "_C.cpython-39-x86_64-linux-gnu.so")
+    (problem,) = problems(report_of(copy.parent, status=1))
+    assert extension.name in problem and "another Python may have built it" in problem
+
+
+def test_a_folder_of_sources(copy):
+    (copy / "_build_info.py").unlink()
+    report = report_of(copy.parent, status=1)
+    assert problems(report) == [
+        "_build_info.py is missing: this is a folder of sources"
+    ]
+
+
+def test_a_process_that_dies_is_told_by_its_signal(copy):
+    load = copy / "_load.py"
+    load.write_text(f"{load.read_text()}\nimport os\nos.abort()\n")
+    (problem,) = problems(report_of(copy.parent, status=1))
+    assert problem == "it does not load: the process ended with SIGABRT"
+
+
+def test_two_backends_want_the_device(tmp_path):
+    """``torch_foo`` of the autoload chapter, as if pip had installed it."""
+    source = Path(__file__).parent / "autoload/torch_foo/torch_foo"
+    shutil.copytree(source, tmp_path / "torch_foo")
+    metadata = tmp_path / "torch_foo-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Name: torch_foo\nVersion: 1.0\n")
+    entry = "[torch.backends]\ntorch_foo = torch_foo:_autoload\n"
+    (metadata / "entry_points.txt").write_text(entry)
+    report = report_of(tmp_path, status=1)
+    (problem,) = problems(report)
+    assert problem.startswith("other packages load backends, too")
+    assert "has already been set! Current backend: foo" in report["error"]
+
+
+def test_only_the_diagnosis_loads_nothing(monkeypatch):
+    for arguments, expected in (
+        (["-m", "torch_openreg.diagnose"], True),
+        (["-P", "-m", "torch_openreg.diagnose", "--json"], True),
+        (["-m", "pytest", "torch_openreg.diagnose"], False),
+        (["-m", "torch_openreg.utils"], False),
+    ):
+        monkeypatch.setattr(sys, "argv", ["-m"])
+        monkeypatch.setattr(sys, "orig_argv", ["python", *arguments])
+        assert torch_openreg._is_diagnosis() is expected
+    monkeypatch.setattr(sys, "argv", ["program.py", "-m", "torch_openreg.diagnose"])
+    monkeypatch.setattr(sys, "orig_argv", ["python", *sys.argv])
+    assert not torch_openreg._is_diagnosis()

@@ -1,0 +1,19 @@
+# Loads the C++ side and registers it with torch; see docs/frontend/autoload.md.
+"""What ``import torch_openreg`` does, in order."""
+
+# LITERALINCLUDE START: AUTOLOAD
+import torch
+
+from torch_openreg import _version_guard
+
+_version_guard.check(torch.__version__)  # (1)
+
+import torch_openreg._C  # (2)
+import torch_openreg.openreg
+
+torch.utils.rename_privateuse1_backend("openreg")  # (3)
+torch._register_device_module("openreg", torch_openreg.openreg)  # (4)
+torch.utils.generate_methods_for_privateuse1_backend(for_storage=True)  # (5)
+torch_openreg.openreg.random._register_graphsafe()  # (6)
+torch_openreg.openreg.reductions._register()  # (7)
+# LITERALINCLUDE END: AUTOLOAD

@@ -1,0 +1,239 @@
+# Says what is installed, what works and what is wrong; see docs/ship/diagnose.md.
+"""``python -m torch_openreg.diagnose [--json]``, for you and for a bug report.
+
+This module imports neither torch nor the shared objects: it also has to speak where
+they do not load. A second process tries, see ``_diagnose_probe.py``. The exit status is
+1 if something is wrong.
+"""
+
+import argparse
+import json
+import os
+import platform
+import signal
+import subprocess
+import sys
+import sysconfig
+from importlib.metadata import PackageNotFoundError, entry_points, version
+from pathlib import Path
+from typing import Any
+
+PACKAGE = Path(__file__).resolve().parent
+LIBRARIES = ("libtorch_bindings.so", "libtorch_openreg.so", "libopenreg.so")
+VARIABLES = ("TORCH_", "PYTORCH_", "OPENREG_", "LD_", "PYTHON")  # how they begin
+AUTOLOAD = "TORCH_DEVICE_BACKEND_AUTOLOAD"
+REINSTALL = (
+    "reinstall it: pip install --no-build-isolation --force-reinstall --no-deps ."
+)
+Report = dict[str, Any]
+
+
+def collect() -> Report:
+    """Return everything that is printed, as what JSON can hold."""
+    report: Report = {
+        "versions": _versions(),
+        "build": _build(),
+        "files": _files(),
+        "autoload": _autoload(),
+        "environment": {
+            name: value
+            for name, value in sorted(os.environ.items())
+            if name.startswith(VARIABLES)
+        },
+    }
+    report |= _probe()
+    report["problems"] = _problems(report)
+    return report
+
+
+def _versions() -> Report:
+    return {
+        "torch_openreg": _version("torch_openreg"),
+        "torch": _version("torch"),
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "glibc": " ".join(platform.libc_ver()),
+    }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _build() -> Report:
+    try:
+        from torch_openreg import _build_info
+    except ImportError:
+        return {}
+    return {
+        name.lower(): value
+        for name, value in vars(_build_info).items()
+        if name.isupper()
+    }
+
+
+def _files() -> dict[str, Report]:
+    extension = f"_C{sysconfig.get_config_var('EXT_SUFFIX')}"
+    paths = [PACKAGE / extension, *(PACKAGE / "lib" / name for name in LIBRARIES)]
+    return {
+        path.name: {
+            "path": str(path),
+            "bytes": path.stat().st_size if path.is_file() else None,
+        }
+        for path in paths
+    }
+
+
+def _autoload() -> Report:
+    found = {point.name: point.value for point in entry_points(group="torch.backends")}
+    setting = os.environ.get(AUTOLOAD)
+    return {
+        "entry_points": found,
+        "found": any(value.startswith("torch_openreg:") for value in found.values()),
+        "enabled": setting in (None, "1"),
+    }
+
+
+# LITERALINCLUDE START: DIAGNOSE_PROBE
+def _probe() -> Report:
+    """Load torch and the backend in another process, and return what that found."""
+    probe = str(PACKAGE / "_diagnose_probe.py")
+    # Neither -m, which imports the package first, nor the path, which Python would put
+    # on sys.path.
+    program = f"import runpy; runpy.run_path({probe!r}, run_name='__main__')"
+    process = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True
+    )
+    for line in process.stdout.splitlines():
+        if line.startswith("{"):
+            found: Report = json.loads(line)
+            return found
+    code = process.returncode
+    died = f"the process ended with {signal.Signals(-code).name}" if code < 0 else ""
+    error = died or (process.stderr.strip().splitlines() or ["it said nothing"])[-1]
+    return {"loaded": False, "error": error}
+
+
+# LITERALINCLUDE END: DIAGNOSE_PROBE
+def _problems(report: Report) -> list[dict[str, str]]:
+    """What is wrong, and what to do about it, the cause before the consequence."""
+    found: list[tuple[str, str]] = []
+    versions, built = versions_of(report)
+    if versions is None:
+        found.append(
+            ("torch is not installed", f"pip install torch=={built or '2.13.*'}")
+        )
+    elif built is None:
+        found.append(
+            ("_build_info.py is missing: this is a folder of sources", REINSTALL)
+        )
+    elif versions.split(".")[:2] != built.split(".")[:2]:
+        found.append(
+            (
+                f"torch_openreg was built for torch {built}, but torch {versions} is "
+                "installed",
+                f"install torch {built.split('+')[0]}, or {REINSTALL}",
+            )
+        )
+    for name, file in report["files"].items():
+        if file["bytes"] is None:
+            what = f"{name} is missing: {file['path']}"
+            if name.startswith("_C"):
+                what += "; another Python may have built it"
+            found.append((what, REINSTALL))
+    autoload = report["autoload"]
+    if not autoload["found"]:
+        found.append(
+            (
+                "no entry point torch.backends names torch_openreg",
+                "install the package with pip: a folder on PYTHONPATH has none",
+            )
+        )
+    if not autoload["enabled"]:
+        setting = os.environ[AUTOLOAD]
+        found.append(
+            (
+                f"{AUTOLOAD} is {setting!r}: import torch loads no backend",
+                "unset it, or import torch_openreg after torch",
+            )
+        )
+    others = len(autoload["entry_points"]) - autoload["found"]
+    if not report["loaded"] and others:
+        found.append(
+            (
+                "other packages load backends, too, and there is one PrivateUse1",
+                "install one backend in an environment",
+            )
+        )
+    if not report["loaded"] and not found:
+        remedy = f"if that names a file of this package, {REINSTALL}"
+        found.append((f"it does not load: {report['error']}", remedy))
+    elif report["loaded"] and not report["devices"]:
+        found.append(
+            (f"there is no device: {report['error']}", "see docs/runtime/errors.md")
+        )
+    return [{"problem": what, "remedy": remedy} for what, remedy in found]
+
+
+def versions_of(report: Report) -> tuple[str | None, str | None]:
+    """Return the version of the installed torch, and that of the build."""
+    return report["versions"]["torch"], report["build"].get("torch_version")
+
+
+def show(report: Report) -> str:
+    """Return the report for people to read."""
+    lines: list[str] = []
+
+    def part(title: str, rows: dict[str, Any]) -> None:
+        lines.append(f"{title}:")
+        width = max((len(name) for name in rows), default=0)
+        lines.extend(f"  {name:{width}}  {value}" for name, value in rows.items())
+
+    part("versions", report["versions"])
+    part("build", report["build"])
+    files = report["files"]
+    part(
+        "files",
+        {
+            name: f"{file['path']}, "
+            + (f"{file['bytes']} bytes" if file["bytes"] else "missing")
+            for name, file in files.items()
+        },
+    )
+    autoload = dict(report["autoload"])
+    points = autoload.pop("entry_points")
+    part("autoload", {**autoload, "entry points": ", ".join(points.values()) or "none"})
+    part("environment", report["environment"] or {"none of those that matter": ""})
+    if report["loaded"]:
+        part("torch", report["torch"])
+        part("devices", report["devices"])
+        part("registered", report["registered"])
+        part("missing", report["missing"])
+        part("fallback", report["fallback"])
+    if not report["problems"]:
+        lines.append("no problem found")
+    for problem in report["problems"]:
+        lines += [
+            f"problem: {problem['problem']}",
+            f"  what to do: {problem['remedy']}",
+        ]
+    if report["error"]:
+        lines.append(f"the last error: {report['error']}")
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print the report; return 1 if there is a problem."""
+    parser = argparse.ArgumentParser(prog="python -m torch_openreg.diagnose")
+    parser.add_argument("--json", action="store_true", help="for a program to read")
+    options = parser.parse_args(arguments)
+    report = collect()
+    print(json.dumps(report, indent=2) if options.json else show(report))
+    return 1 if report["problems"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
