@@ -157,7 +157,10 @@ FORMS = table("frontend/serialization.md", "`map_location`")
 
 
 @pytest.mark.parametrize("row", FORMS, ids=lambda row: code(row[0])[0])
-def test_each_form_of_map_location(file, row):
+@pytest.mark.parametrize("helper", [True, False])
+def test_each_form_of_map_location(file, row, helper, monkeypatch):
+    if not helper:  # then torch reads the index by itself
+        monkeypatch.delattr(torch.openreg._utils, "_get_device_index")
     (form,), (expected, *_) = code(row[0]), code(row[1])
     location = eval(form, {"torch": torch})
     if expected.endswith("Error"):
@@ -175,6 +178,32 @@ def test_a_location_without_an_index_is_the_current_device(file):
     assert torch.load(file, map_location="openreg").device.index == 0
     with torch.openreg.device(1):
         assert torch.load(file, map_location="openreg").device.index == 1
+
+
+def test_files_of_another_name_need_a_reader(run_python, tmp_path):
+    torch.save(values().to("openreg:1"), tmp_path / "x.pt")
+    data = (tmp_path / "x.pt").read_bytes()
+    (tmp_path / "old.pt").write_bytes(data.replace(b"openreg:1", b"oldname:1"))
+    program = f"""
+        import torch
+
+        def read_old(storage, place):
+            if place == "oldname:1":
+                return storage.openreg(1)
+
+        path = {str(tmp_path / "old.pt")!r}
+        try:
+            torch.load(path)
+        except RuntimeError as error:
+            print(error)
+        torch.serialization.register_package(5, lambda storage: None, read_old)
+        print(torch.load(path).device)
+    """
+    process = run_python(program)  # readers stay registered
+    assert process.stdout == (
+        "don't know how to restore data location of torch.storage.UntypedStorage "
+        "(tagged with oldname:1)\nopenreg:1\n"
+    ), process.stderr
 
 
 def test_a_file_of_the_host_loads_onto_the_device(zipped):
