@@ -48,8 +48,12 @@ class Peer:
         Raises:
             PeerError: it raised.
         """
-        self._line.send((function, arguments))
+        self.start(function, *arguments)
         return self.answer()
+
+    def start(self, function: Callable[..., Any], *arguments: Any) -> None:
+        """Let the other process begin with ``function(state, *arguments)``."""
+        self._line.send((function, arguments))
 
     def answer(self) -> Any:
         """Return the next answer."""

@@ -1,6 +1,7 @@
 # What arrives in another process is the same memory; docs/frontend/multiprocessing.md.
 import io
 import pickle
+import threading
 from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 
@@ -219,13 +220,39 @@ def test_empty_storages_arrive(peer):
 
 
 def test_work_of_every_stream_is_done_when_it_arrives(peer):
+    peer.ask(drop)  # it has started
     stream = torch.Stream("openreg")
     x = torch.zeros(1000, device="openreg")
     openreg.synchronize()
+    arrived = threading.Event()
+
+    def let_go():
+        arrived.wait(1)  # sending waits, so nothing arrives before this is over
+        held.__exit__(None, None, None)
+
+    held = openreg.simulator.hold(stream)
+    held.__enter__()
     with stream:
-        openreg._sleep(50_000_000)
         x.add_(1)
-    assert peer.ask(describe, x)[1].tolist() == [1] * 1000
+    thread = threading.Thread(target=let_go)
+    thread.start()
+    values = peer.ask(describe, x)[1]
+    arrived.set()
+    thread.join()
+    assert values.tolist() == [1] * 1000
+
+
+def test_a_queue_prints_why_it_could_not_send(run_python):
+    result = run_python("""
+        import torch, torch.multiprocessing
+        queue = torch.multiprocessing.Queue()
+        queue.put(torch.ones(3, device="openreg", requires_grad=True) * 2)
+        queue.close()
+        queue.join_thread()
+        print("done")
+    """)
+    assert result.stdout == "done\n"
+    assert "Cowardly refusing to serialize non-leaf" in result.stderr
 
 
 # -- what is refused --

@@ -2,8 +2,13 @@
 """Processes are killed for real: SIGKILL, so that nobody cleans up."""
 
 import gc
+import subprocess
+import sys
+import textwrap
 import threading
+import time
 from multiprocessing.reduction import ForkingPickler
+from pathlib import Path
 
 import pytest
 import torch
@@ -55,10 +60,8 @@ def messages(state, count):
 def drop_behind_a_kernel(state, name):
     """The only reference goes while a kernel that uses it still waits for its turn."""
     x = state.pop(name)
-    openreg._sleep(50_000_000)
+    openreg._sleep(1_000_000_000)
     x.add_(1)
-    del x
-    return openreg.current_stream().query()
 
 
 def reserved():
@@ -150,10 +153,20 @@ def test_a_full_device_takes_back_what_was_let_go(peer):
 
 
 def test_the_receiver_waits_for_its_kernels_before_it_lets_go(peer):
+    before = reserved()
     x = torch.zeros(1000, device="openreg")
+    address = x.data_ptr()
     peer.ask(keep, "x", x)
-    assert peer.ask(drop_behind_a_kernel, "x")  # its stream has nothing left to do
-    assert x.tolist() == [1] * 1000
+    del x
+    peer.start(drop_behind_a_kernel, "x")
+    end = time.monotonic() + 100
+    while reserved() > before and time.monotonic() < end:
+        openreg.ipc_collect()
+    y = torch.full((1000,), 5.0, device="openreg")
+    assert y.data_ptr() == address  # it is free again, and nobody else writes there
+    openreg.synchronize()
+    peer.answer()
+    assert y.tolist() == [5] * 1000
 
 
 def test_sending_and_freeing_on_many_threads():
@@ -284,6 +297,33 @@ FORK_BEFORE = """
 def test_a_child_forked_before_use_sends(run_python):
     result = run_python(FORK_BEFORE)
     assert result.stdout == "0 [2.0, 2.0, 2.0]\n", result.stderr
+
+
+FORKED_RECEIVER = """
+    import os, sys, torch
+    sys.path.insert(0, {tests!r})
+    from peer import Peer
+    from test_multiprocessing_life import make
+
+    if __name__ == "__main__":
+        peer = Peer()
+        x = peer.ask(make, 2.0)
+        child = os.fork()
+        if child == 0:
+            del x  # it belongs to the parent
+            os._exit(3)
+        print(os.waitpid(child, 0)[1] >> 8, x.sum().item())
+        peer.close()
+"""
+
+
+def test_a_forked_child_leaves_received_memory_alone(tmp_path):
+    program = tmp_path / "program.py"
+    tests = str(Path(__file__).parent)
+    program.write_text(textwrap.dedent(FORKED_RECEIVER).format(tests=tests))
+    command = [sys.executable, str(program)]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=200)
+    assert result.stdout == "3 2000.0\n", result.stderr
 
 
 def test_importing_torch_starts_nothing(run_python):

@@ -17,9 +17,11 @@
 extern "C" {
 #endif
 
+// LITERALINCLUDE START: IPC_HANDLE
 typedef struct orIpcMemHandle {
   char reserved[64];
 } orIpcMemHandle_t;
+// LITERALINCLUDE END: IPC_HANDLE
 
 /* Makes a handle for the device allocation that starts at `ptr`. The handle names the
  * whole allocation. It can be opened until this process ends or frees the allocation.
