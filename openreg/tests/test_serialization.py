@@ -250,10 +250,11 @@ def test_gap_a_copy_of_a_storage_keeps_the_gil(run_python, source, output):
         x = torch.ones(4, device="openreg")
         with torch.openreg.simulator.hold():
             thread = threading.Thread(target={source}.cpu)
-            faulthandler.dump_traceback_later(4, exit=True)
+            faulthandler.dump_traceback_later(6, exit=True)
             thread.start()
             thread.join(2)
             print("others run", flush=True)
+            faulthandler.cancel_dump_traceback_later()
         thread.join()
     """
     process = run_python(program)
