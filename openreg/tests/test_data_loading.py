@@ -101,7 +101,14 @@ def test_workers_that_stay(recwarn):
 
 PROGRAM = """
 import sys, torch
-from torch.utils.data import DataLoader, TensorDataset
+from torch.utils.data import DataLoader, Dataset, TensorDataset
+
+class OnDevice(Dataset):
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, index):
+        return torch.full((2,), index, device="openreg")
 
 if __name__ == "__main__":
     torch.ones(1, device="openreg")  # the parent has used the device
@@ -109,6 +116,9 @@ if __name__ == "__main__":
     options = {"pin_memory": True, "num_workers": 1}
     for (x,) in DataLoader(data, 2, multiprocessing_context=sys.argv[1], **options):
         print(x.is_pinned(), x.to("openreg", non_blocking=True).tolist())
+    options = {"num_workers": 1, "multiprocessing_context": sys.argv[1]}
+    for x in DataLoader(OnDevice(), 2, **options):
+        print(x.device, x.tolist())
 """
 
 
@@ -121,6 +131,7 @@ def test_other_ways_to_start_workers(tmp_path, method):
     assert process.stdout.splitlines() == [
         "True [[0.0, 1.0], [2.0, 3.0]]",
         "True [[4.0, 5.0], [6.0, 7.0]]",
+        "openreg:0 [[0, 0], [1, 1]]",  # shared between the processes
     ], process.stderr
 
 
@@ -137,6 +148,11 @@ def test_a_forked_worker_must_not_use_the_device():
     with pytest.raises(RuntimeError, match="Cannot re-initialize openreg in forked"):
         list(DataLoader(OnDevice(), num_workers=1))
     assert torch.stack(list(DataLoader(OnDevice(), batch_size=None))).sum().item() == 4
+
+
+def test_what_is_on_the_device_cannot_be_pinned():
+    with pytest.raises(RuntimeError, match="only dense CPU tensors can be pinned"):
+        list(DataLoader(OnDevice(), pin_memory=True))
 
 
 # -- the prefetcher --
