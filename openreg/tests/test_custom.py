@@ -174,12 +174,9 @@ def test_vmap_of_the_backward_operator(op_backward, dims):
 
 def test_autocast_computes_in_float32(op):
     x, bias = pair(3, 4, dtype=torch.float16)
-    torch.set_autocast_enabled("openreg", True)
-    try:
+    with torch.autocast("openreg"):
         result = op(x, bias, 2.0)
         untouched = op(x.double(), bias.double(), 2.0)
-    finally:
-        torch.set_autocast_enabled("openreg", False)
     assert (result.dtype, untouched.dtype) == (torch.float32, torch.float64)
     assert_close(result.cpu(), oracle(x.cpu().float(), bias.cpu().float(), 2.0))
     assert op(x, bias, 2.0).dtype == torch.float16
@@ -233,9 +230,8 @@ def test_the_rules_in_cpp(site, run_python):
         cpu = (t.detach().cpu().requires_grad_() for t in (x, bias))
         print(*torch.library.opcheck(op, (*cpu, 2.0)).values())
         half = x.detach().half(), bias.detach().half()
-        torch.set_autocast_enabled("openreg", True)
-        print(op(*half, 2.0).dtype)
-        torch.set_autocast_enabled("openreg", False)
+        with torch.autocast("openreg"):
+            print(op(*half, 2.0).dtype)
         print(op(*half, 2.0).dtype)
         try:
             torch.func.grad(lambda x: op(x, bias, 2.0).sum())(x)

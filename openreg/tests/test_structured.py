@@ -103,6 +103,31 @@ REFUSED = {
         torch.ones(2, 2, device=d),
         out=torch.ones(2, 2, device=d, dtype=torch.float64),
     ),
+    "dtypes of mm": lambda d: (
+        torch.ones(2, 2, device=d) @ torch.ones(2, 2).half().to(d)
+    ),
+    "dtypes of mv": lambda d: torch.ones(2, 2, device=d) @ torch.ones(2).half().to(d),
+    "dtypes of dot": lambda d: torch.ones(2, device=d) @ torch.ones(2).double().to(d),
+    "dtypes of bmm": lambda d: torch.bmm(
+        torch.ones(2, 2, 2, device=d), torch.ones(2, 2, 2).bfloat16().to(d)
+    ),
+    "dtypes of addmm": lambda d: torch.addmm(
+        torch.ones(2).half().to(d),
+        torch.ones(2, 2, device=d),
+        torch.ones(2, 2).double().to(d),
+    ),
+    "dtypes of linear": lambda d: torch.nn.functional.linear(
+        torch.ones(2, 2, device=d), torch.ones(2, 2).half().to(d)
+    ),
+    "dtypes of layer_norm": lambda d: torch.nn.functional.layer_norm(
+        torch.ones(2, 2, device=d), (2,), torch.ones(2).double().to(d)
+    ),
+    "dtypes of nll_loss": lambda d: torch.nn.functional.nll_loss(
+        torch.ones(2, 2, device=d), torch.zeros(2, device=d)
+    ),
+    "dtypes of index_add": lambda d: torch.ones(2, device=d).index_add(
+        0, torch.zeros(2, dtype=torch.int64).to(d), torch.ones(2).double().to(d)
+    ),
     "dim": lambda d: torch.ones(2, device=d).sum(1),
     "index dtype": lambda d: torch.ones(2, device=d).gather(0, torch.ones(1, device=d)),
     "missing dtype": lambda d: torch.nn.functional.gelu(torch.arange(3, device=d)),

@@ -1,13 +1,17 @@
-# What torch.autocast may use; see docs/frontend/random.md.
-"""Automatic mixed precision: none yet."""
+# What torch.autocast may use; see docs/modules/amp.md.
+"""Automatic mixed precision: the dtypes that the device computes in."""
 
 import torch
 
 
+# LITERALINCLUDE START: AMP_DTYPES
 def get_amp_supported_dtype() -> list[torch.dtype]:
-    """Return the dtypes of ``torch.autocast``: none, so it warns and stays off.
+    """Return the dtypes that ``torch.autocast("openreg", dtype=...)`` accepts.
 
     Torch asks whenever it makes an autocast context for the device, also one that is
-    switched off, as checkpointing does.
+    switched off, as checkpointing does. With another dtype it warns and stays off.
     """
-    return []
+    return [torch.float16, torch.bfloat16]
+
+
+# LITERALINCLUDE END: AMP_DTYPES

@@ -98,7 +98,6 @@ void run(const char* name, typename Call::Function* function, Form form,
   const at::ScalarType dtype = outputs[0].scalar_type();
   uint64_t signature = reinterpret_cast<uintptr_t>(function);
   bool all_fit = true;
-  bool has_text = false;
   const auto add_dtype = [&](const at::Tensor& tensor) {
     signature = signature * 1000003 + static_cast<uint64_t>(tensor.scalar_type()) + 1;
   };
@@ -109,10 +108,9 @@ void run(const char* name, typename Call::Function* function, Form form,
   (for_each_scalar(args, [&](const at::Scalar& x) { all_fit &= fits(x, dtype); }), ...);
   const auto add_text = [&](std::string_view text) {
     signature = signature * 1000003 + std::hash<std::string_view>()(text);
-    has_text = true;
   };
   (for_each_text(args, add_text), ...);
-  KernelLibrary::require(signature, trial, has_text);
+  KernelLibrary::require(signature, trial);
   if (!all_fit) {
     KernelLibrary::require_values(trial);
   }

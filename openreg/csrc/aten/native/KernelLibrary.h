@@ -15,18 +15,16 @@ namespace openreg {
 // stand-ins.
 class KernelLibrary {
  public:
-  // Throws what the trial throws if that is the missing kernel of a dtype, or anything
-  // at all if there is text (`has_text`) among the arguments, which may be an unknown
-  // one. `signature` stands for the operator, its dtypes and texts; asked once a
-  // thread.
-  static void require(uint64_t signature, c10::function_ref<void()> trial,
-                      bool has_text);
+  // Throws what the trial throws with stand-ins of zeros, unless it passes with ones:
+  // then it was about values. What is left is about dtypes, how they mix, and texts.
+  // `signature` stands for the operator, its dtypes and texts; asked once a thread.
+  static void require(uint64_t signature, c10::function_ref<void()> trial);
 
   // Throws whatever the trial throws; not remembered.
   static void require_values(c10::function_ref<void()> trial);
 };
 
-// A CPU tensor of the sizes and the dtype of `tensor`: one zero, expanded.
+// A CPU tensor of the sizes and the dtype of `tensor`.
 at::Tensor stand_in(const at::Tensor& tensor);
 
 // An output for a trial: uninitialised memory of its own.
