@@ -77,6 +77,23 @@ def test_a_checkpoint_lacks_the_random_state_of_the_device(use_accelerator, tmp_
     assert not torch.equal(torch.randn(4, device=device), on_device)
 
 
+def test_mixed_precision(use_accelerator):
+    accelerator = Accelerator(mixed_precision="bf16")
+    losses, model, _ = train(accelerator)
+    with accelerator.autocast():
+        x = torch.ones(2, 2, device=accelerator.device)
+        assert (x @ x).dtype == torch.bfloat16
+    use_accelerator(False)
+    expected, _, _ = train(Accelerator())
+    assert not torch.equal(losses, expected)
+    assert_close(losses, expected, rtol=0.02, atol=0.02)
+
+
+def test_accelerate_scales_gradients_for_devices_of_its_list_only(use_accelerator):
+    with pytest.raises(ValueError, match="fp16 mixed precision requires a device in"):
+        Accelerator(mixed_precision="fp16")
+
+
 def test_weights_that_stay_on_the_host():
     model = network()
     x = torch.randn(5, 6)
