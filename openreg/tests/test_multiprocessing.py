@@ -206,6 +206,30 @@ def to_dense(state, x):
     return x.to_dense().cpu()
 
 
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+@pytest.mark.parametrize("layout", [torch.strided, torch.jagged])
+def test_nested_tensors_arrive(peer, layout):
+    parts = [torch.ones(2, 3), torch.zeros(1, 3)]
+    x = torch.nested.nested_tensor(parts, layout=layout, device="openreg")
+    found = peer.ask(unbind, x)
+    assert [part.tolist() for part in found] == [part.tolist() for part in parts]
+
+
+def unbind(state, x):
+    return [part.cpu() for part in x.unbind()]
+
+
+def test_sharing_strategies_change_nothing(peer):
+    before = torch.multiprocessing.get_sharing_strategy()
+    torch.multiprocessing.set_sharing_strategy("file_system")
+    try:
+        x = torch.zeros(3, device="openreg")
+        peer.ask(add, x)
+        assert x.tolist() == [1, 1, 1]
+    finally:
+        torch.multiprocessing.set_sharing_strategy(before)
+
+
 def test_lazy_clones_become_real_ones(peer):
     x = torch.zeros(4, device="openreg")
     y = x._lazy_clone()
@@ -318,6 +342,29 @@ def release_one(state, name):
 def test_bytes_that_are_no_message(peer):
     with pytest.raises(ValueError, match=r"a message of shared memory has .* not 3"):
         _C._ipc_receive(b"abc")
+
+
+def raw_message(state):
+    state["own"] = torch.full((1000,), 7.0, device="openreg")
+    return _C._ipc_send(state["own"].untyped_storage())
+
+
+def test_spoilt_messages_harm_nobody(peer):
+    message = peer.ask(raw_message)
+    refused = 0
+    for bit in range(8 * len(message)):
+        spoilt = bytearray(message)
+        spoilt[bit // 8] ^= 1 << bit % 8
+        try:
+            storage = _C._ipc_receive(bytes(spoilt))
+        except (RuntimeError, ValueError):
+            refused += 1
+        else:  # another place in the segment, or another name for the same
+            torch.empty(0, dtype=torch.uint8, device="openreg").set_(storage).cpu()
+            del storage
+    assert refused > 4 * len(message)
+    x = torch.empty(0, device="openreg").set_(_C._ipc_receive(message))
+    assert x.tolist() == [7] * 1000
 
 
 def test_failed_kernels_are_told_before_anything_is_sent(run_python):

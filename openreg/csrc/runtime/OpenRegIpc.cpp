@@ -107,6 +107,17 @@ Message parse(const std::string& bytes) {
   return message;
 }
 
+// The storage must lie in the segment: kernels rely on it.
+void check_range(const Message& message, const void* segment) {
+  orPointerAttributes there{};
+  OPENREG_CHECK(orPointerGetAttributes(&there, segment));
+  TORCH_CHECK_VALUE(
+      message.device == there.device && message.bytes <= there.size &&
+          message.offset <= there.size - message.bytes,
+      "openreg: these bytes are no message of shared memory: ", message.bytes,
+      " bytes at ", message.offset, " do not lie in a segment of ", there.size);
+}
+
 // The message came back to the process that sent it.
 c10::Storage receive_own(const Message& message) {
   Sender& own = sender();
@@ -175,11 +186,12 @@ c10::Storage ipc_receive(const std::string& bytes) {
     throwError(error, {__func__, __FILE__, uint32_t{__LINE__}});
   }
   auto* context = new Received{key, segment, std::move(ledger), message.ticket};
+  c10::DataPtr data(static_cast<char*>(segment) + message.offset, context,
+                    &release_received, {c10::DeviceType::PrivateUse1, message.device});
+  check_range(message, segment);  // (4)
   const c10::Storage storage(c10::make_intrusive<OpenRegStorageImpl>(
-      message.bytes,
-      c10::DataPtr(static_cast<char*>(segment) + message.offset, context,
-                   &release_received, {c10::DeviceType::PrivateUse1, message.device}),
-      &OpenRegDeviceAllocator::get(), /*resizable=*/false));
+      message.bytes, std::move(data), &OpenRegDeviceAllocator::get(),
+      /*resizable=*/false));
   const std::lock_guard lock(received_lock);
   received.insert_or_assign(key, storage.getWeakStorageImpl());
   return storage;
