@@ -49,11 +49,10 @@ SITE_SOURCES = [*OPERATOR_SOURCES, "docs", "requirements/docs.txt"]
 EXAMPLE_SOURCES = [
     *OPERATOR_SOURCES,
     "docs/_ext",
-    "openreg/tests/autoload",
+    *("openreg/tests/autoload", "openreg/tests/custom", "openreg/tests/python_only"),
     "openreg/tests/device_generic.py",
     "openreg/tests/examples",
     "openreg/tests/sweep_operators.py",
-    "openreg/tests/custom",
     "requirements/docs.txt",
 ]
 TYPED_PROGRAMS = ["openreg/tests/typed_user.py", "tests/lint_repository.py"]
