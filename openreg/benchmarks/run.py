@@ -220,6 +220,18 @@ def transformer(device: str) -> Call:
     return lambda: train(optimizer, model(tokens).square().mean())
 
 
+def mixed_mlp(device: str) -> Call:
+    """Return a step of the same kind under autocast: small, so the casts show."""
+    layer = torch.nn.Linear(32, 32).to(device)
+    inputs = torch.randn(8, 32).to(device)
+
+    def step() -> None:
+        with torch.autocast(device, dtype=torch.bfloat16):
+            layer(layer(inputs)).float().sum().backward()
+
+    return step
+
+
 def train(optimizer: torch.optim.Optimizer, loss: torch.Tensor) -> None:
     """Go one step against the gradient of the loss."""
     optimizer.zero_grad()
@@ -229,7 +241,11 @@ def train(optimizer: torch.optim.Optimizer, loss: torch.Tensor) -> None:
 
 def training_steps(rounds: int) -> list[Row]:
     """Forward, backward and optimizer: many small operators and some large ones."""
-    steps = (("MLP step", mlp, 10), ("Transformer encoder step", transformer, 2))
+    steps = (
+        ("MLP step", mlp, 10),
+        ("Transformer encoder step", transformer, 2),
+        ("two layers under autocast", mixed_mlp, 200),
+    )
     return [
         compare(name, "CPU tensor", make("cpu"), make("openreg"), calls, rounds)
         for name, make, calls in steps
