@@ -79,7 +79,7 @@ def test_a_checkpoint_lacks_the_random_state_of_the_device(use_accelerator, tmp_
 
 def test_mixed_precision(use_accelerator):
     accelerator = Accelerator(mixed_precision="bf16")
-    losses, model, _ = train(accelerator)
+    losses, _, _ = train(accelerator)
     with accelerator.autocast():
         x = torch.ones(2, 2, device=accelerator.device)
         assert (x @ x).dtype == torch.bfloat16
