@@ -64,6 +64,21 @@ INDEX = torch.tensor([[1, 0, 2, 1]])
         lambda a, i: torch.nn.functional.interpolate(a[None], scale_factor=2),
         lambda a, i: torch.nn.functional.gelu(a),
         lambda a, i: a.max(),
+        lambda a, i: a // 2,
+        lambda a, i: 7 // (i + 1),
+        lambda a, i: a.clone().floor_divide_(-2.0),
+        lambda a, i: torch.floor_divide(a, 3, out=a.new_empty(4, 3).t()),
+        lambda a, i: torch.rsub(i, a, alpha=2),
+        lambda a, i: (a / a).isnan(),
+        lambda a, i: a.t().take(i),
+        lambda a, i: a.masked_select(a > 0),
+        lambda a, i: a.masked_select(i > 0),
+        lambda a, i: a[0, 0].masked_select(a[0] < 0),
+        lambda a, i: a[0, 0].masked_select(a[0, 0] < 0),
+        lambda a, i: torch.masked_select(a, a > 0, out=a.new_empty(0)),
+        lambda a, i: a.kthvalue(2, 0),
+        lambda a, i: a.t().kthvalue(1, -1, keepdim=True),
+        lambda a, i: a[0, 0].kthvalue(1),
         lambda a, i: a.std(1),
         lambda a, i: torch.nn.functional.layer_norm(a, (4,)),
         lambda a, i: torch.nn.functional.mse_loss(a, a * 2, reduction="none"),
@@ -72,6 +87,35 @@ INDEX = torch.tensor([[1, 0, 2, 1]])
 )
 def test_results_are_those_of_the_cpu(call):
     check(call, A, INDEX)
+
+
+def test_equal_answers_on_the_host():
+    x = A.to("openreg")
+    assert torch.equal(x, A.to("openreg"))
+    assert torch.equal(x, x.double())
+    assert not torch.equal(x, x + 1)
+    assert not torch.equal(x, x[:2])
+    assert not torch.equal(x / 0, x / 0)
+    with pytest.raises(RuntimeError, match="Expected all tensors to be on the same"):
+        torch.equal(x, A)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda a: a.take(a), "Expected a long tensor for index"),
+        (lambda a: a[:0].take(a.long()), "tried to take from an empty tensor"),
+        (lambda a: a.masked_select(a), "expected BoolTensor for mask"),
+        (lambda a: a.masked_select(a[:2] > 0), "must match the size"),
+        (lambda a: torch.masked_select(a, a > 0, out=a), "overlap|single memory"),
+        (lambda a: a.kthvalue(9), "selected number k out of range for dimension 1"),
+        (lambda a: a[:, :0].kthvalue(1), "Expected reduction dim 1 to have non-zero"),
+    ],
+)
+def test_bad_arguments_are_refused_as_on_the_cpu(call, message):
+    for device in ("cpu", "openreg"):
+        with pytest.raises((RuntimeError, IndexError), match=message):
+            call(A.to(device))
 
 
 def test_in_place_and_out_write_to_the_given_tensor():

@@ -51,6 +51,8 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("embedding_dense_backward", embedding_dense_backward);
   m.impl("masked_fill_.Scalar", masked_fill_scalar_);
   m.impl("masked_fill_.Tensor", masked_fill_tensor_);
+  m.impl("masked_select", masked_select);
+  m.impl("masked_select.out", masked_select_out);
   m.impl("nonzero", nonzero);
   m.impl("nonzero.out", nonzero_out);
 }

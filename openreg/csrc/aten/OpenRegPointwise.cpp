@@ -20,6 +20,7 @@
 #include <ATen/ops/fmod_meta.h>
 #include <ATen/ops/ge_meta.h>
 #include <ATen/ops/gt_meta.h>
+#include <ATen/ops/isnan_native.h>
 #include <ATen/ops/le_meta.h>
 #include <ATen/ops/lerp_meta.h>
 #include <ATen/ops/logaddexp_meta.h>
@@ -30,6 +31,7 @@
 #include <ATen/ops/ne_meta.h>
 #include <ATen/ops/pow_meta.h>
 #include <ATen/ops/remainder_meta.h>
+#include <ATen/ops/rsub_native.h>
 #include <ATen/ops/sub_meta.h>
 #include <ATen/ops/xlogy_meta.h>
 
@@ -119,6 +121,11 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
       m);
   structured<op::addcdiv, op::addcdiv_out, meta::structured_addcdiv, cpu::addcdiv_outf>(
       m);
+  // Torch's functions are made of operators, but registered for its own devices only.
+  m.impl("isnan", at::native::isnan);
+  m.impl("rsub.Tensor",
+         static_cast<at::Tensor (*)(const at::Tensor&, const at::Tensor&,
+                                    const at::Scalar&)>(at::native::rsub));
 }
 
 }  // namespace openreg

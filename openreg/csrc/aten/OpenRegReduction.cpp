@@ -89,6 +89,8 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("std.correction", openreg::std);
   m.impl("std.correction_out", std_out);
   m.impl("dot", dot);
+  m.impl("equal", equal);
+  m.impl("kthvalue.values", kthvalue_out);
   m.impl("mode", mode);
   m.impl("mode.values", mode_out);
   m.impl("arange.start_out", arange_out);

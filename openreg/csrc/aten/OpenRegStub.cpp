@@ -3,6 +3,7 @@
 #include <ATen/Operators.h>
 #include <ATen/native/Activation.h>
 #include <ATen/native/BinaryOps.h>
+#include <ATen/native/IndexKernel.h>
 #include <ATen/native/LinearAlgebra.h>
 #include <ATen/native/TensorCompare.h>
 #include <ATen/native/UnaryOps.h>
@@ -10,6 +11,7 @@
 #include <ATen/ops/addr_native.h>
 #include <ATen/ops/angle_native.h>
 #include <ATen/ops/conj_physical_native.h>
+#include <ATen/ops/floor_divide_native.h>
 #include <ATen/ops/hardswish_backward_native.h>
 #include <ATen/ops/hardswish_native.h>
 #include <ATen/ops/logical_and_native.h>
@@ -17,6 +19,7 @@
 #include <ATen/ops/logical_or_native.h>
 #include <ATen/ops/logical_xor_native.h>
 #include <ATen/ops/mish_backward_native.h>
+#include <ATen/ops/take_native.h>
 #include <ATen/ops/where_native.h>
 #include <torch/library.h>
 
@@ -52,7 +55,14 @@ void addr_kernel(at::TensorIterator& iterator, const at::Scalar& beta,
                iterator.tensor(2), iterator.tensor(3), beta, alpha);
 }
 
+// The iterator has the output and the index; what is read from comes beside it.
+void take_kernel(at::TensorIterator& iterator, const at::TensorBase& self) {
+  compute_into("take", cpu::take_outf, std::array{iterator.tensor(0)}, at::Tensor(self),
+               iterator.tensor(1));
+}
+
 using at::native::binary_fn;
+using at::native::structured_binary_fn;
 using at::native::unary_fn;
 
 // LITERALINCLUDE START: STUB_KERNELS
@@ -66,6 +76,8 @@ constexpr binary_fn and_kernel =
 constexpr binary_fn or_kernel = iterator_kernel<op::logical_or, cpu::logical_or_outf>;
 constexpr binary_fn xor_kernel =
     iterator_kernel<op::logical_xor, cpu::logical_xor_outf>;
+constexpr structured_binary_fn floor_divide_kernel =
+    iterator_kernel<op::floor_divide, cpu::floor_divide_outf>;
 constexpr binary_fn where_kernel = iterator_kernel<op::where_self, cpu::where_outf>;
 constexpr binary_fn hardswish_kernel =
     iterator_kernel<op::hardswish, cpu::hardswish_outf>;
@@ -84,6 +96,15 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("angle.out", at::native::angle_out);
   m.impl("conj_physical.out", at::native::conj_physical_out);
   m.impl("conj_physical_", at::native::conj_physical_);
+  m.impl("floor_divide",
+         static_cast<at::Tensor (*)(const at::Tensor&, const at::Tensor&)>(
+             at::native::floor_divide));
+  m.impl("floor_divide.out", at::native::floor_divide_out);
+  m.impl("floor_divide_.Tensor",
+         static_cast<at::Tensor& (*)(at::Tensor&, const at::Tensor&)>(
+             at::native::floor_divide_));
+  m.impl("take", at::native::take);
+  m.impl("take.out", at::native::take_out);
   m.impl("logical_not.out", at::native::logical_not_out);
   m.impl("logical_and.out", at::native::logical_and_out);
   m.impl("logical_or.out", at::native::logical_or_out);
@@ -109,6 +130,8 @@ REGISTER_PRIVATEUSE1_DISPATCH(abs_stub, openreg::abs_kernel)
 REGISTER_PRIVATEUSE1_DISPATCH(addr_stub, openreg::addr_kernel)
 REGISTER_PRIVATEUSE1_DISPATCH(angle_stub, openreg::angle_kernel)
 REGISTER_PRIVATEUSE1_DISPATCH(conj_physical_stub, openreg::conj_kernel)
+REGISTER_PRIVATEUSE1_DISPATCH(div_floor_stub, openreg::floor_divide_kernel)
+REGISTER_PRIVATEUSE1_DISPATCH(take_stub, openreg::take_kernel)
 REGISTER_PRIVATEUSE1_DISPATCH(logical_not_stub, openreg::not_kernel)
 REGISTER_PRIVATEUSE1_DISPATCH(logical_and_stub, openreg::and_kernel)
 REGISTER_PRIVATEUSE1_DISPATCH(logical_or_stub, openreg::or_kernel)

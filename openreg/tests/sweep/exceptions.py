@@ -55,10 +55,8 @@ SLICE = "the CPU returns a slice of a larger buffer, which a copy does not have"
 
 # Of these, everything but the strides is compared.
 ARBITRARY_STRIDES = {
-    "argwhere": "see nonzero",
     "linalg.lstsq": SLICE,
     "linalg.lstsq.grad_oriented": SLICE,
-    "nonzero": "the CPU writes the coordinates of an element far from each other",
     "nn.functional.scaled_dot_product_attention": "each kernel has a layout of its own",
 }
 

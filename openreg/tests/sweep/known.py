@@ -31,13 +31,6 @@ class Known(NamedTuple):
 
 KNOWN = [
     Known(
-        operators=("kthvalue", "masked_select", "take"),
-        ways=("refusal",),
-        verdict="wrong value",
-        match="no error, but .* refer to a single memory location",
-        cause="They fall back, and a kernel on copies may write to its own input.",
-    ),
-    Known(
         operators=("narrow_copy",),
         ways=("refusal",),
         verdict="error",

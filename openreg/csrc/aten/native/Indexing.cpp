@@ -194,6 +194,27 @@ at::Tensor& masked_fill_tensor_(at::Tensor& self, const at::Tensor& mask,
   return masked_fill_scalar_(self, mask, value.item());  // waits, as on CUDA
 }
 
+at::Tensor& masked_select_out(const at::Tensor& self, const at::Tensor& mask,
+                              at::Tensor& out) {
+  check_same_device("masked_select", out, self, mask);
+  TORCH_CHECK(mask.scalar_type() == at::kBool,
+              "masked_select: expected BoolTensor for mask");
+  TORCH_CHECK(self.scalar_type() == out.scalar_type(),
+              "masked_select(): self and result must have the same scalar type");
+  at::assert_no_internal_overlap(out);
+  at::assert_no_overlap(out, self);
+  at::assert_no_overlap(out, mask);
+  const auto [where, from] = at::expand_outplace(mask, self);
+  const bool is_scalar = from->dim() == 0;
+  return Index::out(is_scalar ? from->unsqueeze(0) : *from,
+                    IndexList({is_scalar ? where->unsqueeze(0) : *where}), out);
+}
+
+at::Tensor masked_select(const at::Tensor& self, const at::Tensor& mask) {
+  at::Tensor out = at::empty({0}, self.options());
+  return masked_select_out(self, mask, out);
+}
+
 // LITERALINCLUDE START: NONZERO
 at::Tensor& nonzero_out(const at::Tensor& self, at::Tensor& out) {
   check_same_device("nonzero", out, self);

@@ -27,6 +27,11 @@ at::Tensor& masked_fill_scalar_(at::Tensor& self, const at::Tensor& mask,
 at::Tensor& masked_fill_tensor_(at::Tensor& self, const at::Tensor& mask,
                                 const at::Tensor& value);
 
+// As on CUDA: an index that is a mask. The host waits for the number of elements.
+at::Tensor masked_select(const at::Tensor& self, const at::Tensor& mask);
+at::Tensor& masked_select_out(const at::Tensor& self, const at::Tensor& mask,
+                              at::Tensor& out);
+
 // The number of rows is known only when the device has counted: the host waits.
 at::Tensor nonzero(const at::Tensor& self);
 at::Tensor& nonzero_out(const at::Tensor& self, at::Tensor& out);

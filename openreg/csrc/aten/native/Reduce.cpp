@@ -1,11 +1,14 @@
 // Reductions without a structured meta function; see docs/operators/structured.md.
 #include "csrc/aten/native/Reduce.h"
 
+#include <ATen/MemoryOverlap.h>
 #include <ATen/native/ReduceOpsUtils.h>
 #include <ATen/native/Resize.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/dot.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/eq.h>
+#include <ATen/ops/kthvalue.h>
 #include <ATen/ops/max.h>
 #include <ATen/ops/min.h>
 #include <ATen/ops/mode.h>
@@ -52,6 +55,26 @@ at::Tensor& variance(const char* name, VarFunction* function, const at::Tensor& 
   return out;
 }
 
+// For a reduction that gives values and where they were.
+void check_pair(const char* name, const at::Tensor& self, const at::Tensor& values,
+                const at::Tensor& indices) {
+  check_same_device(name, self, values, indices);
+  TORCH_CHECK(self.scalar_type() == values.scalar_type(), "expected scalar type '",
+              self.scalar_type(), "' but got '", values.scalar_type(),
+              "' for values output");
+  TORCH_CHECK(indices.scalar_type() == at::kLong,
+              "expected scalar type 'Long' but got '", indices.scalar_type(),
+              "' for indices output");
+}
+
+void resize_pair(const at::Tensor& self, int64_t dim, bool keepdim, at::Tensor& values,
+                 at::Tensor& indices) {
+  const auto mask = at::native::make_dim_mask(at::IntArrayRef(dim), self.dim());
+  const auto sizes = at::native::shape_from_dim_mask(self, mask, keepdim);
+  at::native::resize_output(values, sizes);
+  at::native::resize_output(indices, sizes);
+}
+
 at::TensorOptions real(const at::Tensor& self) {
   return self.options().dtype(c10::toRealValueType(self.scalar_type()));
 }
@@ -96,6 +119,11 @@ at::Tensor std(const at::Tensor& self, at::OptionalIntArrayRef dim,
   return openreg::std_out(self, dim, correction, keepdim, out);
 }
 
+bool equal(const at::Tensor& self, const at::Tensor& other) {
+  check_same_device("equal", self, other);
+  return self.sizes() == other.sizes() && at::eq(self, other).all().item<bool>();
+}
+
 at::Tensor dot(const at::Tensor& self, const at::Tensor& other) {
   check_same_device("dot", self, other);
   TORCH_CHECK(self.dim() == 1 && other.dim() == 1, "1D tensors expected, but got ",
@@ -115,19 +143,10 @@ at::Tensor dot(const at::Tensor& self, const at::Tensor& other) {
 std::tuple<at::Tensor&, at::Tensor&> mode_out(const at::Tensor& self, int64_t dim,
                                               bool keepdim, at::Tensor& values,
                                               at::Tensor& indices) {
-  check_same_device("mode", self, values, indices);
-  TORCH_CHECK(self.scalar_type() == values.scalar_type(), "expected scalar type '",
-              self.scalar_type(), "' but got '", values.scalar_type(),
-              "' for values output");
-  TORCH_CHECK(indices.scalar_type() == at::kLong,
-              "expected scalar type 'Long' but got '", indices.scalar_type(),
-              "' for indices output");
+  check_pair("mode", self, values, indices);
   at::native::zero_numel_check_dims(self, at::maybe_wrap_dim(dim, self.dim()),
                                     "mode()");
-  const auto mask = at::native::make_dim_mask(at::IntArrayRef(dim), self.dim());
-  const auto sizes = at::native::shape_from_dim_mask(self, mask, keepdim);
-  at::native::resize_output(values, sizes);
-  at::native::resize_output(indices, sizes);
+  resize_pair(self, dim, keepdim, values, indices);
   compute_into("mode", at::mode_outf, std::array{values, indices}, self, dim, keepdim);
   return {values, indices};
 }
@@ -136,6 +155,24 @@ std::tuple<at::Tensor, at::Tensor> mode(const at::Tensor& self, int64_t dim,
   at::Tensor values = at::empty({0}, self.options());
   at::Tensor indices = at::empty({0}, self.options().dtype(at::kLong));
   return openreg::mode_out(self, dim, keepdim, values, indices);
+}
+
+std::tuple<at::Tensor&, at::Tensor&> kthvalue_out(const at::Tensor& self, int64_t k,
+                                                  int64_t dim, bool keepdim,
+                                                  at::Tensor& values,
+                                                  at::Tensor& indices) {
+  check_pair("kthvalue", self, values, indices);
+  const int64_t axis = at::maybe_wrap_dim(dim, self.dim());
+  at::native::zero_numel_check_dims(self, axis, "kthvalue()");
+  TORCH_CHECK(k >= 1 && k <= (self.dim() == 0 ? 1 : self.size(axis)),
+              "kthvalue(): selected number k out of range for dimension ", axis);
+  at::assert_no_internal_overlap(values);
+  at::assert_no_internal_overlap(indices);
+  at::assert_no_overlap(self, values);
+  resize_pair(self, dim, keepdim, values, indices);
+  compute_into("kthvalue", at::kthvalue_outf, std::array{values, indices}, self, k, dim,
+               keepdim);
+  return {values, indices};
 }
 
 // Meta tensors have sizes and no elements: they tell how many numbers there will be.

@@ -23,12 +23,18 @@ at::Tensor std(const at::Tensor& self, at::OptionalIntArrayRef dim,
 at::Tensor& std_out(const at::Tensor& self, at::OptionalIntArrayRef dim,
                     const std::optional<at::Scalar>& correction, bool keepdim,
                     at::Tensor& out);
+// The host waits for the answer.
+bool equal(const at::Tensor& self, const at::Tensor& other);
 at::Tensor dot(const at::Tensor& self, const at::Tensor& other);
 std::tuple<at::Tensor, at::Tensor> mode(const at::Tensor& self, int64_t dim,
                                         bool keepdim);
 std::tuple<at::Tensor&, at::Tensor&> mode_out(const at::Tensor& self, int64_t dim,
                                               bool keepdim, at::Tensor& values,
                                               at::Tensor& indices);
+std::tuple<at::Tensor&, at::Tensor&> kthvalue_out(const at::Tensor& self, int64_t k,
+                                                  int64_t dim, bool keepdim,
+                                                  at::Tensor& values,
+                                                  at::Tensor& indices);
 at::Tensor& arange_out(const at::Scalar& start, const at::Scalar& end,
                        const at::Scalar& step, at::Tensor& out);
 
