@@ -19,13 +19,14 @@ what for, what happens without it, and who asks. [The device
 module](../frontend/device-module.md) tells how torch gets hold of that module.
 
 `openreg/tests/module_lookups.py` reads torch's Python sources and collects the lookups;
-C++ adds {cpp}. A test compares them with this page, so that
-another torch cannot ask for more unnoticed. A second test tries each attribute, and
-then takes it away: the column "without it" is what it saw, and a bare "AttributeError"
-says that the module has no such attribute. The last column names the test of the
-feature, in `openreg/tests`.
+C++ adds {cpp}. Some of them are for other devices only: the tool
+names too much rather than too little. A test compares its findings with this page, so
+that another torch cannot ask for more unnoticed.
+
+A second test tries each attribute, and then takes it away: the column "without it" is
+what it saw. A bare "AttributeError" says that the module has no such attribute. Below
+each table is who asks, and the test of the feature in `openreg/tests`.
 """
-FEW = 3  # places that a cell names
 
 
 def page(lookups: Lookups) -> str:
@@ -54,15 +55,14 @@ def page(lookups: Lookups) -> str:
 
 
 def _table(rows: list[Row], lookups: Lookups) -> str:
-    lines = ["| attribute | for | without it | looked up in | test |"]
-    lines += ["|---|---|---|---|---|"]
+    lines = ["| attribute | for | without it |", "|---|---|---|"]
+    lines += [f"| `{row.name}` | {row.need} | {_without(row)} |" for row in rows]
+    lines += ["", ":::{dropdown} Who asks, and the tests", ""]
     for row in rows:
-        test = row.test.replace("::", " ").split()
-        lines.append(
-            f"| `{row.name}` | {row.need} | {_without(row)} "
-            f"| {_places(row.name, lookups)} | `{test[0]}` |"
-        )
-    return "\n".join(lines) + "\n"
+        file, _, function = row.test.partition("::")
+        lines.append(f"* `{row.name}`: {_places(row.name, lookups)}.")
+        lines.append(f"  Test: `{file}`, `{function}`")
+    return "\n".join([*lines, ":::"]) + "\n"
 
 
 def _without(row: Row) -> str:
@@ -75,18 +75,15 @@ def _without(row: Row) -> str:
 
 
 def _places(name: str, lookups: Lookups) -> str:
-    if name in BY_CPP:
-        return BY_CPP[name]
-    places = sorted(lookups.found[name])
-    files = list(dict.fromkeys(place.split(":")[0] for place in places))
-    files.sort(key=lambda file: file.startswith(("_", "testing")))  # those come last
-    shown = []
-    for file in files[:FEW]:
-        function = next(p for p in places if p.startswith(f"{file}:")).split(": ")[1]
-        shown.append(f"`{file}: {function}`")
-    rest = len(files) - len(shown)
-    more = f"; {rest} more file{'s' if rest > 1 else ''}" if rest else ""
-    return "; ".join(shown) + more
+    places = {*lookups.found.get(name, ()), *([BY_CPP[name]] if name in BY_CPP else [])}
+    functions: dict[str, list[str]] = {}
+    for place in sorted(places):
+        file, _, function = place.partition(": ")
+        functions.setdefault(file, []).append(f"`{function}`")
+    return "; ".join(
+        f"{file if file == 'C++' else f'`{file}`'} in {', '.join(names)}"
+        for file, names in functions.items()
+    )
 
 
 if __name__ == "__main__":
