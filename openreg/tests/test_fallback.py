@@ -277,3 +277,17 @@ def test_mixed_devices_are_refused():
     assert_close(torch.hypot(x, number, out=out).cpu(), X.abs())
     with pytest.raises(RuntimeError, match="openreg:0 and cpu, in aten::hypot"):
         torch.hypot(x[0, 0], x[0, 0], out=number)
+
+
+def test_a_kernel_leaves_some_dtypes_to_the_cpu(compile_cpp):
+    torch.ops.load_library(compile_cpp("some_dtypes"))
+    hypot = torch.ops.openreg_some_dtypes.hypot
+    x, y = torch.tensor([3.0, -6.0, 0.0]), torch.tensor([4.0, 8.0, -1.0])
+    for dtype, copies in ((torch.float32, 0), (torch.float64, 3)):
+        a, b = x.to("openreg", dtype), y.to("openreg", dtype)
+        with torch.autograd.profiler.profile() as profile:
+            result = hypot(a, b)
+        assert (result.device.type, result.dtype) == ("openreg", dtype)
+        assert result.tolist() == [5, 10, 1]
+        names = [event.name for event in profile.function_events]
+        assert names.count("aten::_copy_from") == copies
