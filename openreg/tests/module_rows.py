@@ -349,7 +349,7 @@ OTHERS = [
     Row(
         "get_amp_supported_dtype",
         "`torch.autocast`, and checkpointing, which makes such a context",
-        "test_random.py::test_checkpointing_recomputes_the_same_mask",
+        "test_amp.py::test_other_dtypes_switch_it_off",
         "result = torch.autocast('openreg', enabled=False)._enabled",
         "False",
         "AssertionError: Tried to use AMP with the `openreg` backend",

@@ -63,6 +63,10 @@ def _asked(torch: Any) -> dict[str, Callable[[], object]]:
         dtypes = torch.openreg.get_amp_supported_dtype()
         if not dtypes:
             raise LookupError("no dtype is supported")
+        x = torch.ones(2, 2, device="openreg")
+        with torch.autocast("openreg", dtypes[0]):
+            if (x @ x).dtype != dtypes[0]:
+                raise LookupError(f"a product is not computed in {dtypes[0]}")
         return ", ".join(map(str, dtypes))
 
     def profiler() -> str:
