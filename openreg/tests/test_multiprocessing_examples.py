@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-PROGRAMS = Path(__file__).parent / "processes"
+PROGRAMS = Path(__file__).parent / "examples/processes"
 WHOLE = [("handover", "0., 2., 4., 6."), ("hogwild", "[1.0, -2.0, 3.0, 0.5]")]
 
 
