@@ -13,9 +13,8 @@ at::Tensor refuse_binary_cross_entropy(const at::Tensor&, const at::Tensor&,
   C10_THROW_ERROR(
       NotImplementedError,
       "openreg: binary_cross_entropy is unsafe under autocast: its logarithms leave "
-      "the "
-      "range of 16 bits. Use binary_cross_entropy_with_logits without the sigmoid, or "
-      "compute this in float32 inside torch.autocast(\"openreg\", enabled=False)");
+      "the range of 16 bits. Use binary_cross_entropy_with_logits without the sigmoid, "
+      "or compute this in float32 inside torch.autocast(\"openreg\", enabled=False)");
 }
 // LITERALINCLUDE END: AUTOCAST_BANNED
 
