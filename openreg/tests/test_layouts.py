@@ -11,6 +11,10 @@ import torch.nn.functional as F
 import torchgen
 from against_cpu import check_against_cpu
 from layouts_support import IGNORED, check, holes, random, same, through_a_file
+from torch._subclasses.fake_tensor import (
+    FakeTensorDeviceMismatchError,
+    FakeTensorMode,
+)
 from torch.testing import assert_close
 
 pytestmark = pytest.mark.filterwarnings(*IGNORED)
@@ -342,3 +346,24 @@ def test_quantized_tensors_are_deprecated():
         finally:
             torch.set_warn_always(False)
     assert any("will be removed in a future PyTorch" in str(w.message) for w in caught)
+
+
+# -- fake tensors --
+
+
+@pytest.mark.parametrize("index", [0, 1])
+def test_fake_tensors_run_without_memory(index):
+    device = torch.device("openreg", index)
+    before = torch.accelerator.memory_allocated(index)
+    with FakeTensorMode():
+        layer = torch.nn.Linear(1 << 20, 1 << 20, device=device)
+        y = layer(torch.ones(2, 1 << 20, device=device))
+        y.sum().backward()
+    assert layer.weight.grad.device == y.device == device
+    assert y.shape == (2, 1 << 20)
+    assert torch.accelerator.memory_allocated(index) == before
+
+
+def test_fake_tensors_tell_devices_apart():
+    with FakeTensorMode(), pytest.raises(FakeTensorDeviceMismatchError):
+        torch.ones(2, device="openreg:0") + torch.ones(2, device="openreg:1")
