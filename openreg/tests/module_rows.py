@@ -334,6 +334,7 @@ MEMORY = [
             test,
             TRACKER,
             "True",
+            alone=True,  # it stays switched on where it fails
         )
         for name, test in {
             "memory_stats": "test_memory_report.py::"

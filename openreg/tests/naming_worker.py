@@ -6,6 +6,7 @@ its last error. One import of torch serves all of them: each runs in a forked ch
 """
 
 import contextlib
+import importlib.util
 import io
 import json
 import os
@@ -15,7 +16,9 @@ from pathlib import Path
 
 import torch
 
-LIBRARY = Path(__file__).parents[1] / "torch_openreg/lib/libtorch_openreg.so"
+# Found without an import, which would register everything.
+PACKAGE = Path(importlib.util.find_spec("torch_openreg").origin).parent
+LIBRARY = PACKAGE / "lib/libtorch_openreg.so"
 
 
 def attempt(program: str) -> str:

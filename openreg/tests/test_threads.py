@@ -139,10 +139,11 @@ def test_eight_threads_compute_what_the_cpu_does(steal, delay, run_python, reque
 def test_the_stress_notices_a_missing_wait():
     """Without the wait of `use_on` the same program computes something else."""
     side = torch.Stream("openreg")
+    device = torch.zeros(4, device="openreg")
     torch.openreg.synchronize()
     with torch.openreg.simulator.hold(side):
         with side:
-            twin = Twin(torch.full((4,), 1.0, device="openreg"), torch.ones(4), side)
+            twin = Twin(device, torch.zeros(4), side)
             twin.device.add_(1)
             twin.host.add_(1)
         assert not torch.equal(twin.device.cpu(), twin.host)
