@@ -1,4 +1,4 @@
-# Every page, from file:// and over http: no error, no outside request, no wide page.
+# Every layout, from file:// and over http: no error, no outside request, no wide page.
 from __future__ import annotations
 
 from pathlib import Path
@@ -12,15 +12,15 @@ from playwright.sync_api import Browser
 
 @pytest.mark.parametrize("origin", ["file", "http"])
 def test_page_is_self_contained_and_without_errors(
-    chromium: Browser, site: Path, address: str, origin: str, page_name: str
+    chromium: Browser, site: Path, address: str, origin: str, layout_name: str
 ) -> None:
     base = address if origin == "http" else site.as_uri() + "/"
     with open_page(chromium) as page:
         seen = watch(page, base)
-        page.goto(base + page_name, wait_until="load")
+        page.goto(base + layout_name, wait_until="load")
         page.wait_for_function("document.fonts.status === 'loaded'")
-    assert not seen.outside, f"{page_name} asks another machine: {seen.outside}"
-    assert not seen.errors, f"{page_name} reports errors: {seen.errors}"
+    assert not seen.outside, f"{layout_name} asks another machine: {seen.outside}"
+    assert not seen.errors, f"{layout_name} reports errors: {seen.errors}"
 
 
 def test_page_never_scrolls_sideways_on_a_phone(
