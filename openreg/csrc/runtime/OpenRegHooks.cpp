@@ -58,8 +58,9 @@ at::Generator OpenRegHooks::getNewGenerator(DeviceIndex device) const {
 void OpenRegHooks::resizePrivateUse1Bytes(const c10::Storage& storage,
                                           size_t new_bytes) const {
   c10::StorageImpl* impl = storage.unsafeGetStorageImpl();
-  TORCH_CHECK(impl->resizable(), "openreg: this storage cannot be resized: its memory ",
-              "belongs to somebody else");
+  TORCH_CHECK(impl->resizable(),
+              "openreg: this storage cannot be resized: its memory belongs to somebody "
+              "else, or other processes share it: resize a clone() of the tensor");
   TORCH_CHECK_VALUE(new_bytes <= std::numeric_limits<ptrdiff_t>::max(),
                     "openreg: a storage cannot have a negative size");
   if (new_bytes == impl->nbytes()) {

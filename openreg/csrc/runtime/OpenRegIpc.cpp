@@ -174,8 +174,8 @@ c10::Storage ipc_receive(const std::string& bytes) {
     return receive_own(message);
   }
   const Key key{message.ledger.inode, message.storage};
-  auto ledger = ReceivedLedger::open(message.ledger);  // (1)
-  ledger->take(message.ticket);
+  auto ledger = ReceivedLedger::open(message.ledger);
+  ledger->take(message.ticket);  // (1)
   if (const auto known = find_received(key)) {
     ledger->release(message.ticket);  // (2)
     return *known;

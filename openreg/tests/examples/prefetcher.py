@@ -16,7 +16,7 @@ class Prefetcher:
 
     Args:
         loader: yields batches in pinned host memory.
-        device: an accelerator; by default, the current device of the current one.
+        device: where the batches go; by default, the current device of the accelerator.
     """
 
     def __init__(
