@@ -109,6 +109,7 @@ def _lazy_init() -> None:
 
     Raises:
         RuntimeError: in a child process that was forked after the device was used.
+        torch.AcceleratorError: there is no device, or the driver does not work.
     """
     first = not _C._is_initialized()
     _C._initialize()
@@ -142,7 +143,12 @@ def _log_devices() -> None:
 
 
 def init() -> None:
-    """Start the device now, rather than when it is first used."""
+    """Start the device now, rather than when it is first used.
+
+    Raises:
+        RuntimeError: in a child process that was forked after the device was used.
+        torch.AcceleratorError: there is no device, or the driver does not work.
+    """
     _lazy_init()
 
 
@@ -168,7 +174,12 @@ def device_count() -> int:
 
 
 def current_device() -> int:
-    """Return the index of the calling thread's current device."""
+    """Return the index of the calling thread's current device.
+
+    Raises:
+        torch.AcceleratorError: there is no device, or another process started it and
+            forked this one.
+    """
     return _C._current_device()
 
 
@@ -177,6 +188,7 @@ def set_device(device: _Device) -> None:
 
     Raises:
         ValueError: there is no such device, or it is of another type.
+        torch.AcceleratorError: as :func:`current_device`.
     """
     index = _get_device_index(device)
     if index >= 0:
@@ -188,6 +200,7 @@ def synchronize(device: _Device | None = None) -> None:
     """Wait until all work on a device is done; by default, on the current one.
 
     Raises:
+        ValueError: there is no such device, or it is of another type.
         torch.AcceleratorError: a kernel on the device failed.
     """
     _lazy_init()
@@ -205,17 +218,29 @@ class DeviceProperties(NamedTuple):
 
 
 def get_device_properties(device: _Device | None = None) -> DeviceProperties:
-    """Return name, memory and version of a device; by default, of the current one."""
+    """Return name, memory and version of a device; by default, of the current one.
+
+    Raises:
+        ValueError: there is no such device, or it is of another type.
+    """
     return DeviceProperties(**_C._device_properties(_get_device_index(device)))
 
 
 def get_device_name(device: _Device | None = None) -> str:
-    """Return the name of a device; by default, of the current one."""
+    """Return the name of a device; by default, of the current one.
+
+    Raises:
+        ValueError: there is no such device, or it is of another type.
+    """
     return get_device_properties(device).name
 
 
 class device:
-    """Context manager that makes a device current; ``None`` and -1 do nothing."""
+    """Context manager that makes a device current; ``None`` and -1 do nothing.
+
+    Raises:
+        ValueError: there is no such device (on entering), or it is of another type.
+    """
 
     def __init__(self, device: _Device | None) -> None:
         self.idx = -1 if device is None else _get_device_index(device)

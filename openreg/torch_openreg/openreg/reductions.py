@@ -15,7 +15,12 @@ __all__ = ["ipc_collect"]
 
 # LITERALINCLUDE START: REDUCE_STORAGE
 def _rebuild_storage(message: bytes) -> torch.UntypedStorage:
-    """Return the storage of another process behind a message."""
+    """Return the storage of another process behind a message.
+
+    Raises:
+        RuntimeError: the sender has ended, or the memory has gone back to it.
+        ValueError: the bytes are no message, or name a device that is not here.
+    """
     _C._initialize()
     return _C._ipc_receive(message)
 
@@ -54,6 +59,9 @@ def ipc_collect() -> None:
     """Free memory that was sent to other processes and that none of them holds.
 
     Sending does so as well, and a device that is full. As ``torch.cuda.ipc_collect``.
+
+    Raises:
+        RuntimeError: in a child process that was forked after the device was used.
     """
     _C._initialize()
     _C._ipc_collect()
