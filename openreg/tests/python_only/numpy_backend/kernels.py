@@ -29,12 +29,18 @@ def wrap(array: np.ndarray) -> torch.Tensor:
 
 
 def unwrap(value: torch.Tensor | complex) -> Any:
-    """Return the array of a tensor on ``npy``; a number, also in a CPU tensor, too."""
+    """Return the array of a tensor on ``npy``; numbers pass as they are.
+
+    A CPU tensor without dimensions is a number, too: torch makes them of Python's.
+
+    Raises:
+        RuntimeError: another tensor of another device.
+    """
     if not isinstance(value, torch.Tensor):
         return value
     if value.device.type != "npy" and value.dim():
         raise RuntimeError(
-            f"npy: expected tensors on npy, but got one on {value.device}"
+            f"npy: expected tensors on npy, but got one on {value.device}: call .npy()"
         )
     return memory(value)
 
@@ -68,7 +74,7 @@ def empty(size: Sequence[int], *, dtype: torch.dtype | None = None, **_: Any) ->
     """Return new memory; ``ones``, ``zeros``, ``rand`` fill it."""
     dtype = dtype or torch.get_default_dtype()
     if dtype not in NUMPY:
-        raise NotImplementedError(f"npy: NumPy has no {dtype}")
+        raise NotImplementedError(f"npy: there is no {dtype} here: convert before")
     return wrap(np.empty(size, NUMPY[dtype]))
 
 
@@ -97,7 +103,10 @@ def item(tensor: torch.Tensor) -> Any:
 # LITERALINCLUDE START: NUMPY_VIEWS
 @implements("view", "_unsafe_view")
 def view(tensor: torch.Tensor, size: Sequence[int]) -> torch.Tensor:
-    """Return a view of another shape, or a copy where NumPy cannot make a view."""
+    """Return a view of another shape, or a copy where NumPy cannot make a view.
+
+    ``reshape`` ends here, too: torch believes that the tensor is contiguous.
+    """
     return wrap(unwrap(tensor).reshape(size))
 
 
