@@ -203,6 +203,12 @@ def test_the_prefetcher_takes_nested_batches_and_no_batches():
     assert list(Prefetcher([])) == []
 
 
+def test_the_prefetcher_needs_an_accelerator(monkeypatch):
+    monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda: None)
+    with pytest.raises(RuntimeError, match="no accelerator: loop over"):
+        Prefetcher([])
+
+
 def test_the_prefetcher_serves_another_device():
     for x, _ in Prefetcher(loader(2), "openreg:1"):
         assert x.device == torch.device("openreg:1")

@@ -17,6 +17,9 @@ class Prefetcher:
     Args:
         loader: yields batches in pinned host memory.
         device: where the batches go; by default, the current device of the accelerator.
+
+    Raises:
+        RuntimeError: there is no accelerator.
     """
 
     def __init__(
@@ -24,6 +27,8 @@ class Prefetcher:
     ) -> None:
         self.loader = loader
         device = torch.accelerator.current_accelerator() if device is None else device
+        if device is None:
+            raise RuntimeError("no accelerator: loop over the loader itself")
         self.stream = torch.Stream(device)  # (1)
 
     def __iter__(self) -> Iterator[Any]:
