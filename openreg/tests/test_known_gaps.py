@@ -343,3 +343,25 @@ def test_large_tensor_test_skips():
     result = unittest.TestResult()
     Large("test").run(result)
     assert [why for _, why in result.skipped] == ["Unknown device type"]
+
+
+@pytest.fixture
+def group(request):
+    torch.distributed.init_process_group(
+        request.param, store=torch.distributed.HashStore(), rank=0, world_size=1
+    )
+    yield
+    torch.distributed.destroy_process_group()
+
+
+@pytest.mark.parametrize("group", [None], indirect=True)
+def test_a_process_group_without_a_name_counts_as_gloo(group):
+    model = torch.nn.Linear(1, 1).to("openreg")
+    with pytest.raises(RuntimeError, match="Could not find backend type 1"):
+        torch.nn.parallel.DistributedDataParallel(model)
+
+
+@pytest.mark.parametrize("group", ["occl"], indirect=True)
+def test_monitored_barrier_is_only_for_gloo(group):
+    with pytest.raises(ValueError, match="only implemented for GLOO"):
+        torch.distributed.monitored_barrier()

@@ -16,4 +16,5 @@ torch._register_device_module("openreg", torch_openreg.openreg)  # (4)
 torch.utils.generate_methods_for_privateuse1_backend(for_storage=True)  # (5)
 torch_openreg.openreg.random._register_graphsafe()  # (6)
 torch_openreg.openreg.reductions._register()  # (7)
+torch_openreg.openreg._distributed._register()  # (8)
 # LITERALINCLUDE END: AUTOLOAD

@@ -7,6 +7,7 @@
 
 #include "csrc/aten/native/Fallback.h"
 #include "csrc/aten/native/Sleep.h"
+#include "csrc/distributed/ProcessGroupOCCL.h"
 #include "csrc/runtime/OpenRegDeviceAllocator.h"
 #include "csrc/runtime/OpenRegEngine.h"
 #include "csrc/runtime/OpenRegFunctions.h"
@@ -306,6 +307,18 @@ void bind_memory(py::module_& m) {
       py::arg("max_entries"), py::arg("clear"), py::arg("skip_actions"));
 }
 
+// LITERALINCLUDE START: BIND_OCCL
+void bind_distributed(py::module_& m) {
+  using Group = c10::intrusive_ptr<c10d::Backend>;
+  m.def(
+      "_process_group",
+      [](const Group& carrier) -> Group {
+        return c10::make_intrusive<openreg::ProcessGroupOCCL>(carrier);
+      },
+      py::arg("carrier"), "Moves openreg tensors with a process group for the CPU.");
+}
+// LITERALINCLUDE END: BIND_OCCL
+
 py::module_::module_def definition;
 
 }  // namespace
@@ -326,6 +339,7 @@ extern "C" C10_EXPORT PyObject* initOpenRegModule() {
     bind_storage(m);
     bind_ipc(m);
     bind_memory(m);
+    bind_distributed(m);
     return m.release().ptr();
   } catch (py::error_already_set& error) {
     error.restore();

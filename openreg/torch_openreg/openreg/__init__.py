@@ -10,6 +10,7 @@ import torch
 from torch_openreg import _C
 
 from . import (  # noqa: F401  torch looks them up
+    _distributed,
     _engine,
     _gpu_trace,
     _utils,

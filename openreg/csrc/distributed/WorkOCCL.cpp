@@ -1,0 +1,84 @@
+// One operation of a process group, in flight; see docs/modules/distributed.md.
+#include "csrc/distributed/WorkOCCL.h"
+
+#include <c10/core/StreamGuard.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+
+#include <thread>
+
+#include "csrc/runtime/OpenRegStream.h"
+
+namespace openreg {
+
+// LITERALINCLUDE START: OCCL_WORK
+WorkOCCL::WorkOCCL(int rank, c10d::OpType type, const char* name,
+                   const c10::Stream& lane, std::shared_ptr<Outcome> outcome,
+                   std::vector<at::Tensor> outputs, bool host_waits)
+    : c10d::Work(rank, type),
+      name_(name),
+      done_(lane.device_type()),
+      outcome_(std::move(outcome)),
+      outputs_(std::move(outputs)),
+      host_waits_(host_waits),
+      future_(c10::make_intrusive<c10::ivalue::Future>(
+          c10::ListType::create(c10::TensorType::get()),
+          std::vector<c10::Device>{lane.device()})) {
+  done_.record(lane);
+  const c10::StreamGuard guard(lane);
+  future_->markCompleted(c10::IValue(outputs_));
+}
+
+void WorkOCCL::synchronize() {
+  throw_if_failed();
+  done_.block(current_stream(done_.device_index()));
+}
+
+bool WorkOCCL::wait(std::chrono::milliseconds timeout) {
+  synchronize();
+  if (host_waits_ || timeout != kNoTimeout) {
+    wait_on_host(timeout);
+  }
+  return true;
+}
+// LITERALINCLUDE END: OCCL_WORK
+
+bool WorkOCCL::isCompleted() { return outcome_->error() != nullptr || done_.query(); }
+
+bool WorkOCCL::isSuccess() const {
+  return outcome_->error() == nullptr && done_.query();
+}
+
+std::exception_ptr WorkOCCL::exception() const { return outcome_->error(); }
+
+int WorkOCCL::sourceRank() const {
+  wait_on_host(kNoTimeout);
+  return outcome_->source();
+}
+
+void WorkOCCL::throw_if_failed() const {
+  if (const std::exception_ptr error = outcome_->error()) {
+    std::rethrow_exception(error);
+  }
+}
+
+void WorkOCCL::wait_on_host(std::chrono::milliseconds timeout) const {
+  if (timeout == kNoTimeout) {
+    try {
+      done_.synchronize();
+    } catch (...) {
+      throw_if_failed();  // says more than the device's sticky error
+      throw;
+    }
+  } else {
+    const auto last = std::chrono::steady_clock::now() + timeout;
+    while (outcome_->error() == nullptr && !done_.query()) {
+      TORCH_CHECK_WITH(DistBackendError, std::chrono::steady_clock::now() < last, name_,
+                       " is not over after the ", timeout.count(),
+                       " ms that wait() was given; it goes on");
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+  }
+  throw_if_failed();
+}
+
+}  // namespace openreg

@@ -1,0 +1,71 @@
+# The processes of a group, each with a rank; see docs/modules/distributed.md.
+"""Tests of collectives need several processes that do the same at the same time."""
+
+import ctypes
+import datetime
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.distributed as dist
+import torch_openreg
+from peer import Peer, PeerError
+
+
+def join(state: dict[str, Any], *arguments: Any) -> None:
+    """Become a rank of the default group."""
+    file, rank, size, backend, seconds = arguments
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    dist.init_process_group(
+        backend,
+        init_method=f"file://{file}",
+        rank=rank,
+        world_size=size,
+        timeout=datetime.timedelta(seconds=seconds),
+    )
+
+
+def reset(state: dict[str, Any]) -> None:
+    """Forget the fault of device 0."""
+    library = Path(torch_openreg.__file__).parent / "lib/libopenreg.so"
+    assert ctypes.CDLL(str(library)).orDeviceReset() in (0, 719)
+    torch.openreg.synchronize()
+
+
+class Ranks:
+    """Processes 0 to ``size - 1`` of a group."""
+
+    def __init__(
+        self, size: int, folder: Path, backend: str | None = None, seconds: float = 60
+    ) -> None:
+        os.environ["OMP_NUM_THREADS"] = "1"  # the processes inherit it
+        os.environ["GLOO_SOCKET_IFNAME"] = "lo"
+        self.peers = [Peer() for _ in range(size)]
+        file = folder / "store"
+        for rank, peer in enumerate(self.peers):
+            peer.start(join, str(file), rank, size, backend, seconds)
+        assert self.answers() == [None] * size
+
+    def answers(self) -> list[Any]:
+        """Return what each rank answers, or the text of what it raises."""
+        result: list[Any] = []
+        for peer in self.peers:
+            try:
+                result.append(peer.answer())
+            except PeerError as error:
+                result.append(str(error))
+        return result
+
+    def run(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """Return what ``function(state, *arguments)`` returns on each rank."""
+        for peer in self.peers:
+            peer.start(function, *arguments)
+        return self.answers()
+
+    def close(self) -> None:
+        """End all processes."""
+        for peer in self.peers:
+            peer.kill()
