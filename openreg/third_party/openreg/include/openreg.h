@@ -1,4 +1,5 @@
-/* The whole driver API of the simulated device. See docs/start/architecture.md.
+/* The driver API of the simulated device; openreg_ipc.h adds sharing between processes.
+ * See docs/start/architecture.md.
  *
  * libopenreg.so plays the part of a vendor's runtime (libcudart.so on an NVIDIA
  * machine): plain C, no knowledge of PyTorch. Names and semantics follow the CUDA
