@@ -24,12 +24,12 @@ def test_page_is_self_contained_and_without_errors(
 
 
 def test_page_never_scrolls_sideways_on_a_phone(
-    chromium: Browser, site: Path, page_name: str
+    chromium: Browser, site: Path, layout_name: str
 ) -> None:
     with open_page(chromium, viewport=PHONE) as page:
-        page.goto((site / page_name).as_uri())
+        page.goto((site / layout_name).as_uri())
         faults = sideways_scroll(page)
-    assert not faults, f"{page_name} is wider than {PHONE['width']} px: {faults}"
+    assert not faults, f"{layout_name} is wider than {PHONE['width']} px: {faults}"
 
 
 def test_no_link_is_dead(site: Path) -> None:
