@@ -14,11 +14,11 @@ FILE_PAGES = "_files/"  # docs/_ext/snippet_contract/source_pages.py writes them
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run a test once for each page that it names in its arguments.
 
-    ``page_name``: every page. ``layout_name``: the same, but of the pages that show a
-    source file only the longest of each language; a template made them all alike.
+    ``layout_name``: every page, but of those that show a source file only the longest
+    of each language; a template made them all alike.
     ``chapter``: what the guide's authors wrote, without suffix.
     """
-    wanted = {"page_name", "layout_name", "chapter"} & set(metafunc.fixturenames)
+    wanted = {"layout_name", "chapter"} & set(metafunc.fixturenames)
     if not wanted:
         return
     try:
@@ -28,8 +28,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     pages = html_pages(folder)
     # A host serves 404.html at another address; test_published_files.py has it.
     reachable = [name for name in pages if name != "404.html"]
-    if "page_name" in wanted:
-        metafunc.parametrize("page_name", reachable)
     if "layout_name" in wanted:
         metafunc.parametrize("layout_name", layouts(folder, reachable))
     if "chapter" in wanted:
