@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 from torch.utils.data import DataLoader, TensorDataset
+from while_held import returns_while_held
 
 simulator = torch.openreg.simulator
 stats = torch.openreg.host_memory_stats
@@ -14,19 +15,6 @@ stats = torch.openreg.host_memory_stats
 DTYPES = [torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64]
 DTYPES += [torch.uint16, torch.float16, torch.bfloat16, torch.float32, torch.float64]
 DTYPES += [torch.complex64, torch.complex128, torch.float8_e4m3fn]
-
-
-def returns_while_held(call, stream=None):
-    """Run a call while its stream stands still; it must return without waiting."""
-    results = []
-    with simulator.hold(stream):
-        thread = threading.Thread(target=lambda: results.append(call()), daemon=True)
-        thread.start()
-        thread.join(20)
-        waited = thread.is_alive()
-    thread.join()
-    assert not waited, "the call waited for the stream"
-    return results[0]
 
 
 # -- pinning --

@@ -2,7 +2,6 @@
 import gc
 import re
 import sys
-import threading
 import warnings
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import torch
 from contract import code, table
 from torch.testing import assert_close
 from torch.utils.dlpack import DLDeviceType, from_dlpack, to_dlpack
+from while_held import returns_while_held
 
 sys.path.insert(0, str(Path(__file__).parent / "examples"))
 from exported import Exported
@@ -46,19 +46,6 @@ def protocol(x):
 @pytest.fixture(params=[capsule, versioned, protocol])
 def exchange(request):
     return request.param
-
-
-def returns_while_held(call, stream):
-    """Run a call while its stream stands still; it must return without waiting."""
-    results = []
-    with hold(stream):
-        thread = threading.Thread(target=lambda: results.append(call()), daemon=True)
-        thread.start()
-        thread.join(20)
-        waited = thread.is_alive()
-    thread.join()
-    assert not waited, "the call waited for the stream"
-    return results[0]
 
 
 # -- DLPack --
