@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <new>
+#include <optional>
 
+#include "activity.h"
 #include "error.h"
 #include "process.h"
 
@@ -17,6 +19,7 @@ struct ThreadState {
   int device = 0;                       // the current device
   Activity activity = Activity::kNone;  // set while the thread runs a task
   int depth = 0;                        // nested helping, see executor.cpp
+  uint64_t correlation = 0;             // of the recorded call it is in, see activity.h
 };
 extern constinit thread_local ThreadState thread;
 
@@ -40,6 +43,7 @@ enum CallFlags : unsigned {
   kPlain = 0,
   kStart = 1,    // starts the driver when it is not running yet
   kInTasks = 2,  // allowed inside kernels and host callbacks
+  kRecorded = 4  // shows in a profile
 };
 
 orError_t refuseInTask();
@@ -53,6 +57,9 @@ orError_t call(const char* function, Body&& body) noexcept {
   if (processState() != ProcessState::kRunning) [[unlikely]] {
     if (orError_t error = enterProcess(flags & kStart)) return error;
   }
+  std::optional<RecordedCall> record;
+  if ((flags & kRecorded) && recording()) [[unlikely]]
+    record.emplace(function);
   try {
     return body();
   } catch (const std::bad_alloc&) {

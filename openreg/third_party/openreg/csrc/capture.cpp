@@ -14,6 +14,7 @@
 
 #include "call.h"
 #include "graph.h"
+#include "openreg_graph.h"
 #include "stream.h"
 
 namespace openreg {
@@ -26,6 +27,7 @@ struct Capture {
     Ref<Stream> stream;
     Seen seen;  // of the stream itself: its tasks; of others: what it has waited for
   };
+  uint64_t id;
   orStreamCaptureMode mode;
   std::thread::id thread;
   std::vector<Member> members;  // the first one began the capture
@@ -55,6 +57,7 @@ namespace {
 std::mutex mutex;
 auto& captures = *new std::vector<std::shared_ptr<Capture>>;  // the live ones
 std::atomic<int> captureCount = 0;
+uint64_t lastId = 0;
 
 orError_t failSpoilt(const Capture& capture) {
   return fail(orErrorStreamCaptureInvalidated,
@@ -110,7 +113,7 @@ orError_t captureTask(Stream& stream, Task&& task) {
   if (!capture.spoiltBy.empty()) return failSpoilt(capture);
   if (orError_t error = stream.device().reportFault()) return error;
   Node& node = capture.nodes.emplace_back();  // may throw: before the task is taken
-  node = {std::move(task), &stream.device()};
+  node = {std::move(task), &stream.device(), stream.number()};
   ++capture.member(stream).seen[&stream];
   return orSuccess;
 }
@@ -227,6 +230,7 @@ orError_t orStreamBeginCapture(orStream_t stream, orStreamCaptureMode mode) {
                   target->number());
     }
     auto capture = std::make_shared<Capture>();
+    capture->id = ++lastId;
     capture->mode = mode;
     capture->thread = std::this_thread::get_id();
     captures.push_back(capture);
@@ -285,6 +289,25 @@ orError_t orStreamIsCapturing(orStream_t stream, int* capturing) {
     if (!target) return failStream(stream);
     if (capturing == nullptr) return fail(orErrorInvalidValue, "capturing is null");
     *capturing = target->capturing.load(std::memory_order_acquire);
+    return orSuccess;
+  });
+}
+
+orError_t orStreamGetCaptureInfo(orStream_t stream, int* capturing, uint64_t* id) {
+  return call(__func__, [&]() -> orError_t {
+    auto target = findStream(stream);
+    if (!target) return failStream(stream);
+    if (capturing == nullptr || id == nullptr) {
+      return fail(orErrorInvalidValue, "%s is null",
+                  capturing == nullptr ? "capturing" : "id");
+    }
+    uint64_t found = 0;
+    if (target->capturing.load(std::memory_order_acquire)) {
+      std::lock_guard lock(mutex);
+      if (target->capture) found = target->capture->id;
+    }
+    *capturing = found != 0;
+    *id = found;
     return orSuccess;
   });
 }

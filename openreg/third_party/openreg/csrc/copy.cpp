@@ -139,18 +139,22 @@ orError_t fill(void* ptr, int value, size_t count, orStream_t handle, bool wait)
 using namespace openreg;
 
 orError_t orMemcpy(void* dst, const void* src, size_t count, orMemcpyKind kind) {
-  return call(__func__, [&] { return copy(dst, src, count, kind, nullptr, true); });
+  return call<kStart | kRecorded>(
+      __func__, [&] { return copy(dst, src, count, kind, nullptr, true); });
 }
 
 orError_t orMemcpyAsync(void* dst, const void* src, size_t count, orMemcpyKind kind,
                         orStream_t stream) {
-  return call(__func__, [&] { return copy(dst, src, count, kind, stream, false); });
+  return call<kStart | kRecorded>(
+      __func__, [&] { return copy(dst, src, count, kind, stream, false); });
 }
 
 orError_t orMemset(void* ptr, int value, size_t count) {
-  return call(__func__, [&] { return fill(ptr, value, count, nullptr, true); });
+  return call<kStart | kRecorded>(
+      __func__, [&] { return fill(ptr, value, count, nullptr, true); });
 }
 
 orError_t orMemsetAsync(void* ptr, int value, size_t count, orStream_t stream) {
-  return call(__func__, [&] { return fill(ptr, value, count, stream, false); });
+  return call<kStart | kRecorded>(
+      __func__, [&] { return fill(ptr, value, count, stream, false); });
 }

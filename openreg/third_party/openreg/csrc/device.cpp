@@ -150,7 +150,7 @@ orError_t orGetDeviceProperties(orDeviceProp* prop, int device) {
 }
 
 orError_t orDeviceSynchronize(void) {
-  return call(__func__, [&]() -> orError_t {
+  return call<kStart | kRecorded>(__func__, [&]() -> orError_t {
     Device& device = currentDevice();
     if (orError_t error = refuseWaitFor(device)) return error;
     device.wait();

@@ -69,7 +69,7 @@ orError_t orEventDestroy(orEvent_t event) {
 }
 
 orError_t orEventRecord(orEvent_t event, orStream_t stream) {
-  return call(__func__, [&]() -> orError_t {
+  return call<kStart | kRecorded>(__func__, [&]() -> orError_t {
     auto target = table<Event>.find(event);
     if (!target) return failEvent(event);
     auto source = findStream(stream);
@@ -95,7 +95,7 @@ orError_t orEventRecord(orEvent_t event, orStream_t stream) {
 }
 
 orError_t orStreamWaitEvent(orStream_t stream, orEvent_t event) {
-  return call(__func__, [&]() -> orError_t {
+  return call<kStart | kRecorded>(__func__, [&]() -> orError_t {
     auto target = findStream(stream);
     if (!target) return failStream(stream);
     auto source = table<Event>.find(event);
@@ -123,7 +123,7 @@ orError_t orEventQuery(orEvent_t event) {
 }
 
 orError_t orEventSynchronize(orEvent_t event) {
-  return call(__func__, [&]() -> orError_t {
+  return call<kStart | kRecorded>(__func__, [&]() -> orError_t {
     auto target = table<Event>.find(event);
     if (!target) return failEvent(event);
     auto [mark, captured] = lastRecord(*target);

@@ -99,7 +99,11 @@ orError_t Stream::push(Task&& task, uint64_t* position) {
               "device %d. Use fewer streams or raise the limit (ulimit -u)",
               number_, device_.index());
         }
-        ring_[end % kCapacity] = std::move(task);
+        Slot& slot = ring_[end % kCapacity];
+        slot.task = std::move(task);
+        slot.correlation = thread.correlation;
+        if (thread.correlation != 0) [[unlikely]]
+          taskLaunched(thread.correlation);
         *position = end + 1;
         device_.taskAdded();
         enqueued_.store(end + 1, std::memory_order_release);
@@ -116,7 +120,7 @@ orError_t Stream::push(Task&& task, uint64_t* position) {
 
 // Under mutex_.
 bool Stream::startWorker() {
-  if (ring_ == nullptr) ring_ = std::make_unique<Task[]>(kCapacity);
+  if (ring_ == nullptr) ring_ = std::make_unique<Slot[]>(kCapacity);
   SignalsBlocked blocked;
   try {
     std::thread([self = Table<Stream>::refTo(this)] { self->work(); }).detach();
@@ -181,10 +185,12 @@ void Stream::runUntil(uint64_t position) {
     if (simulatorActs()) [[unlikely]]
       beforeTask(*this, next + 1);
     if (processState() == ProcessState::kExiting) break;
-    Task& task = ring_[next % kCapacity];
-    runTask(task, device_, number_);
+    Slot& slot = ring_[next % kCapacity];
+    runTask(slot.task, device_, {slot.correlation, device_.index(), number_});
     if (processState() == ProcessState::kExiting) break;
-    task = Task();  // a kernel's destroy(args) runs here: who waits finds it done
+    if (slot.correlation != 0) [[unlikely]]
+      taskEnded(slot.correlation);
+    slot.task = Task();  // a kernel's destroy(args) runs here: who waits finds it done
     completed_.store(++next);
     device_.taskDone();
     // Pairs with sleepUntil(): either this thread sees the sleeper's position, or the

@@ -1,11 +1,17 @@
 // Graphs: captured tasks that can be run many times. See docs/start/architecture.md.
 #include "graph.h"
 
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <memory>
 #include <mutex>
+#include <string>
 
 #include "call.h"
+#include "device.h"
 #include "event.h"
+#include "openreg_graph.h"
 #include "stream.h"
 
 namespace openreg {
@@ -34,6 +40,46 @@ orError_t failGraph(const void* handle, const char* kind) {
   return fail(orErrorInvalidResourceHandle,
               "%p is not a live %s: it was destroyed already, or never made", handle,
               kind);
+}
+
+// What the box of a task says.
+struct Caption {
+  std::string operator()(const Kernel& kernel) const { return kernel.name; }
+  std::string operator()(const Copy& copy) const {
+    return "copy " + std::to_string(copy.count) + " bytes";
+  }
+  std::string operator()(const Fill& fill) const {
+    return "fill " + std::to_string(fill.count) + " bytes";
+  }
+  std::string operator()(const HostCall&) const { return "host callback"; }
+  std::string operator()(const GraphRun& graph) const {
+    return "graph of " + std::to_string(graph.nodes->size()) + " tasks";
+  }
+  // A capture has none of the others: marks and waits became the order of the list.
+  std::string operator()(const auto&) const { return "nothing"; }
+};
+
+// Names of kernels come from callers.
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += c;
+  }
+  return result + "\"";
+}
+
+std::string toDot(const std::vector<Node>& nodes) {
+  std::string text = "digraph openreg {\n  node [shape=box];\n";
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const Node& node = nodes[i];
+    const std::string name = "task" + std::to_string(i);
+    text += "  " + name + " [label=" + quoted(std::visit(Caption{}, node.task)) +
+            ", xlabel=\"device " + std::to_string(node.device->index()) + ", stream " +
+            std::to_string(node.stream) + "\"];\n";
+    if (i > 0) text += "  task" + std::to_string(i - 1) + " -> " + name + ";\n";
+  }
+  return text + "}\n";
 }
 
 }  // namespace
@@ -79,7 +125,7 @@ orError_t orGraphInstantiate(orGraphExec_t* exec, orGraph_t graph) {
 }
 
 orError_t orGraphLaunch(orGraphExec_t exec, orStream_t stream) {
-  return call(__func__, [&]() -> orError_t {
+  return call<kStart | kRecorded>(__func__, [&]() -> orError_t {
     auto target = table<GraphExec>.find(exec);
     if (!target) return failGraph(exec, "executable graph");
     auto source = findStream(stream);
@@ -115,5 +161,20 @@ orError_t orGraphExecDestroy(orGraphExec_t exec) {
   return call(__func__, [&]() -> orError_t {
     if (!table<GraphExec>.remove(exec)) return failGraph(exec, "executable graph");
     return orSuccess;
+  });
+}
+
+orError_t orGraphDebugDotPrint(orGraph_t graph, const char* path) {
+  return call(__func__, [&]() -> orError_t {
+    if (path == nullptr) return fail(orErrorInvalidValue, "path is null");
+    auto target = table<Graph>.find(graph);
+    if (!target) return failGraph(graph, "graph");
+    const std::string text = toDot(*target->nodes);
+    std::FILE* file = std::fopen(path, "w");
+    bool written = file != nullptr && std::fputs(text.c_str(), file) >= 0;
+    if (file != nullptr && std::fclose(file) != 0) written = false;
+    if (written) return orSuccess;
+    return fail(orErrorInvalidValue, "cannot write '%s': %s", path,
+                std::strerror(errno));
   });
 }

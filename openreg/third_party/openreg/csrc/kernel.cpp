@@ -28,7 +28,7 @@ using namespace openreg;
 
 orError_t orLaunchKernel(const char* name, orKernel_t kernel, void* args,
                          orHostFn_t destroy, orStream_t stream) {
-  return call(__func__, [&]() -> orError_t {
+  return call<kStart | kRecorded>(__func__, [&]() -> orError_t {
     if (name == nullptr) return fail(orErrorInvalidValue, "name is null");
     if (kernel == nullptr) return fail(orErrorInvalidValue, "kernel is null");
     auto target = findStream(stream);
@@ -47,7 +47,7 @@ orError_t orLaunchKernel(const char* name, orKernel_t kernel, void* args,
 }
 
 orError_t orLaunchHostFunc(orStream_t stream, orHostFn_t fn, void* args) {
-  return call(__func__, [&]() -> orError_t {
+  return call<kStart | kRecorded>(__func__, [&]() -> orError_t {
     if (fn == nullptr) return fail(orErrorInvalidValue, "fn is null");
     auto target = findStream(stream);
     if (!target) return failStream(stream);

@@ -149,7 +149,7 @@ orPointerAttributes attributesOf(const void* ptr) {
 using namespace openreg;
 
 orError_t orMalloc(void** ptr, size_t size) {
-  return call(__func__, [&]() -> orError_t {
+  return call<kStart | kRecorded>(__func__, [&]() -> orError_t {
     if (ptr == nullptr) return fail(orErrorInvalidValue, "ptr is null");
     if (size == 0) return fail(orErrorInvalidValue, "size is 0");
     Device& device = currentDevice();
@@ -171,7 +171,7 @@ orError_t orMalloc(void** ptr, size_t size) {
 }
 
 orError_t orFree(void* ptr) {
-  return call(__func__, [&]() -> orError_t {
+  return call<kStart | kRecorded>(__func__, [&]() -> orError_t {
     if (ptr == nullptr) return orSuccess;
     if (!inReservation(ptr)) {
       return fail(
@@ -212,7 +212,7 @@ orError_t orFree(void* ptr) {
 }
 
 orError_t orMallocHost(void** ptr, size_t size) {
-  return call(__func__, [&]() -> orError_t {
+  return call<kStart | kRecorded>(__func__, [&]() -> orError_t {
     if (ptr == nullptr) return fail(orErrorInvalidValue, "ptr is null");
     if (size == 0) return fail(orErrorInvalidValue, "size is 0");
     if (simulatorActs() && takeAllocationFailure()) return failAllocation(size);
@@ -235,7 +235,7 @@ orError_t orMallocHost(void** ptr, size_t size) {
 }
 
 orError_t orFreeHost(void* ptr) {
-  return call(__func__, [&]() -> orError_t {
+  return call<kStart | kRecorded>(__func__, [&]() -> orError_t {
     if (ptr == nullptr) return orSuccess;
     orPointerAttributes attributes = attributesOf(ptr);
     if (attributes.type != orMemoryTypeHost || attributes.base != ptr) {

@@ -117,7 +117,7 @@ orError_t orStreamQuery(orStream_t stream) {
 }
 
 orError_t orStreamSynchronize(orStream_t stream) {
-  return call(__func__, [&]() -> orError_t {
+  return call<kStart | kRecorded>(__func__, [&]() -> orError_t {
     auto target = findStream(stream);
     if (!target) return failStream(stream);
     if (orError_t error = refuseWaitFor(*target)) return error;

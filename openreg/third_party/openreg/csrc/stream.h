@@ -59,6 +59,11 @@ class Stream {
   // As on a real device, a launch that finds the queue full has to wait.
   static constexpr uint64_t kCapacity = 1024;
 
+  struct Slot {
+    Task task;
+    uint64_t correlation = 0;  // of the recorded call that queued it
+  };
+
   orError_t push(Task&& task, uint64_t* position);
   bool startWorker();
   void work();
@@ -77,7 +82,7 @@ class Stream {
 
   alignas(64) std::mutex mutex_;  // guards all below, and putting tasks into the ring
   std::atomic<uint64_t> enqueued_ = 0;
-  std::unique_ptr<Task[]> ring_;  // made with the first task
+  std::unique_ptr<Slot[]> ring_;  // made with the first task
   Worker worker_ = Worker::kNone;
   bool retired_ = false;
   std::condition_variable workAdded_;

@@ -8,6 +8,7 @@
 #include "device.h"
 #include "event.h"
 #include "kernel.h"
+#include "memory.h"
 #include "stream.h"
 
 namespace openreg {
@@ -15,7 +16,7 @@ namespace {
 
 struct Runner {
   Device& device;
-  int stream;
+  Origin origin;
 
   void operator()(std::monostate) const {}
 
@@ -23,7 +24,7 @@ struct Runner {
     TaskScope scope(Activity::kKernel, device.index());
     clearFaultWords();
     if (orError_t error = kernel.run(kernel.args)) {
-      device.raiseFault(error, kernel.name, stream, faultWords());
+      device.raiseFault(error, kernel.name, origin.stream, faultWords());
     }
   }
 
@@ -51,7 +52,47 @@ struct Runner {
   }
 
   void operator()(const GraphRun& graph) const {
-    for (const Node& node : *graph.nodes) runTask(node.task, *node.device, stream);
+    for (const Node& node : *graph.nodes) runTask(node.task, *node.device, origin);
+  }
+};
+
+orMemoryType typeOf(const void* address) {
+  auto* onHost = static_cast<const std::byte*>(address) - reservation.shift;
+  return inReservation(onHost) ? orMemoryTypeDevice : attributesOf(address).type;
+}
+
+const char* copyName(const Copy& copy) {
+  static constexpr const char* kNames[3][3] = {
+      {"Memcpy HtoH (Pageable -> Pageable)", "Memcpy HtoH (Pageable -> Pinned)",
+       "Memcpy HtoD (Pageable -> Device)"},
+      {"Memcpy HtoH (Pinned -> Pageable)", "Memcpy HtoH (Pinned -> Pinned)",
+       "Memcpy HtoD (Pinned -> Device)"},
+      {"Memcpy DtoH (Device -> Pageable)", "Memcpy DtoH (Device -> Pinned)",
+       "Memcpy DtoD (Device -> Device)"}};
+  return kNames[typeOf(copy.src)][typeOf(copy.dst)];
+}
+
+// What a recorder is told of a task; no name: nothing. The runs of a graph's nodes are
+// recorded, not the run of the graph.
+struct Describe {
+  Origin origin;
+
+  orActivity operator()(const Kernel& kernel) const {
+    return describe(orActivityKernel, kernel.name, 0);
+  }
+  orActivity operator()(const Copy& copy) const {
+    return describe(orActivityMemcpy, copyName(copy), copy.count);
+  }
+  orActivity operator()(const Fill& fill) const {
+    return describe(orActivityMemset, "Memset (Device)", fill.count);
+  }
+  template <class Other>
+  orActivity operator()(const Other&) const {
+    return {};
+  }
+
+  orActivity describe(orActivityKind kind, const char* name, size_t bytes) const {
+    return {kind, name, origin.correlation, 0, 0, origin.device, origin.stream, bytes};
   }
 };
 
@@ -65,10 +106,18 @@ Kernel::~Kernel() {
 
 // Kernels must not throw: there is nobody to catch, and noexcept makes the program end
 // with the exception's message instead of leaving a lock held.
-void runTask(const Task& task, Device& device, int stream) noexcept {
+void runTask(const Task& task, Device& device, Origin origin) noexcept {
   // Time stamps are taken also behind a fault: elapsed times stay defined.
   if (device.faulted() && !std::holds_alternative<Stamp>(task)) return;
-  std::visit(Runner{device, stream}, task);
+  const Runner run{device, origin};
+  if (origin.correlation == 0) [[likely]]
+    return std::visit(run, task);
+  auto record = std::visit(Describe{origin}, task);
+  if (record.name == nullptr) return std::visit(run, task);
+  record.begin = activityTime();
+  std::visit(run, task);
+  record.end = activityTime();
+  deliver(record);
 }
 
 }  // namespace openreg

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "activity.h"
 #include "openreg.h"
 
 namespace openreg {
@@ -79,14 +80,14 @@ struct GraphRun {
 using Task =
     std::variant<std::monostate, Kernel, HostCall, Copy, Fill, Stamp, Wait, GraphRun>;
 
-// A task of a graph, and the device whose stream it was captured from.
+// A task of a graph, and the device and number of the stream it was captured from.
 struct Node {
   Task task;
   Device* device = nullptr;
+  int stream = 0;
 };
 
-// Runs the task, or drops it when the device has a fault. `stream` is a number for
-// messages.
-void runTask(const Task& task, Device& device, int stream) noexcept;
+// Runs the task, or drops it when the device has a fault.
+void runTask(const Task& task, Device& device, Origin origin) noexcept;
 
 }  // namespace openreg

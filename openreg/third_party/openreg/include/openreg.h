@@ -1,5 +1,7 @@
-/* The driver API of the simulated device; openreg_ipc.h adds sharing between processes.
- * See docs/start/architecture.md.
+/* The driver API of the simulated device. See docs/start/architecture.md.
+ *
+ * Others add to it: openreg_ipc.h shares memory between processes, openreg_graph.h
+ * looks into captures, openreg_activity.h records what the device does.
  *
  * libopenreg.so plays the part of a vendor's runtime (libcudart.so on an NVIDIA
  * machine): plain C, no knowledge of PyTorch. Names and semantics follow the CUDA

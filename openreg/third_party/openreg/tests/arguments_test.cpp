@@ -6,6 +6,8 @@
 #include <fstream>
 #include <set>
 
+#include "openreg_activity.h"
+#include "openreg_graph.h"
 #include "openreg_ipc.h"
 #include "support.h"
 
@@ -35,6 +37,7 @@ std::vector<Case> badCalls() {
   static unsigned int delay = 0;
   static size_t size = 0;
   static float ms = 0;
+  static uint64_t id = 0;
   static void* ptr = nullptr;
   static orGraph_t graph = nullptr;
   static orGraphExec_t exec = nullptr;
@@ -61,6 +64,10 @@ std::vector<Case> badCalls() {
       {"orMemGetInfo", value, [] { return orMemGetInfo(&size, nullptr); }},
       {"orPointerGetAttributes", value,
        [] { return orPointerGetAttributes(nullptr, host); }},
+      {"orActivityStart", value,
+       [] { return orActivityStart(nullptr, nullptr, nullptr); }},
+      {"orActivityStop", value, [] { return orActivityStop(nullptr); }},
+      {"orActivityStop", value, [] { return orActivityStop(&size); }},
       {"orIpcGetMemHandle", value, [] { return orIpcGetMemHandle(nullptr, nullptr); }},
       {"orIpcGetMemHandle", orErrorInvalidDevicePointer,
        [] {
@@ -121,6 +128,14 @@ std::vector<Case> badCalls() {
       {"orStreamEndCapture", value, [] { return orStreamEndCapture(nullptr, &graph); }},
       {"orStreamIsCapturing", value,
        [] { return orStreamIsCapturing(nullptr, nullptr); }},
+      {"orStreamGetCaptureInfo", value,
+       [] { return orStreamGetCaptureInfo(nullptr, nullptr, &id); }},
+      {"orStreamGetCaptureInfo", value,
+       [] { return orStreamGetCaptureInfo(nullptr, &number, nullptr); }},
+      {"orGraphDebugDotPrint", value,
+       [] { return orGraphDebugDotPrint(nullptr, nullptr); }},
+      {"orGraphDebugDotPrint", handle,
+       [] { return orGraphDebugDotPrint(nullptr, "graph.dot"); }},
       {"orGraphGetNodeCount", value,
        [] { return orGraphGetNodeCount(nullptr, nullptr); }},
       {"orGraphGetNodeCount", handle,
@@ -161,6 +176,8 @@ std::vector<Case> badCalls() {
         [=] { return orStreamBeginCapture(stream, orStreamCaptureModeGlobal); });
     add("orStreamEndCapture", [=] { return orStreamEndCapture(stream, &graph); });
     add("orStreamIsCapturing", [=] { return orStreamIsCapturing(stream, &number); });
+    add("orStreamGetCaptureInfo",
+        [=] { return orStreamGetCaptureInfo(stream, &number, &id); });
   }
   for (auto event : deadHandles<orEvent_t>()) {
     add("orEventDestroy", [=] { return orEventDestroy(event); });
@@ -172,6 +189,7 @@ std::vector<Case> badCalls() {
   }
   for (auto dead : deadHandles<orGraph_t>()) {
     add("orGraphGetNodeCount", [=] { return orGraphGetNodeCount(dead, &size); });
+    add("orGraphDebugDotPrint", [=] { return orGraphDebugDotPrint(dead, host); });
     add("orGraphInstantiate", [=] { return orGraphInstantiate(&exec, dead); });
     add("orGraphDestroy", [=] { return orGraphDestroy(dead); });
   }
@@ -219,7 +237,8 @@ TEST_F(ArgumentsTest, TablesAboveNameEveryFunctionOfTheHeaders) {
   for (auto& call : otherCalls()) tested.insert(call.function);
   // OPENREG_API type name(
   std::set<std::string> declared;
-  for (const char* path : {OPENREG_HEADER, OPENREG_IPC_HEADER}) {
+  for (const char* path : {OPENREG_HEADER, OPENREG_ACTIVITY_HEADER,
+                           OPENREG_GRAPH_HEADER, OPENREG_IPC_HEADER}) {
     std::ifstream header(path);
     ASSERT_TRUE(header) << path;
     std::string text(std::istreambuf_iterator<char>(header), {});

@@ -2,6 +2,7 @@
 // docs/start/architecture.md.
 #include <thread>
 
+#include "openreg_graph.h"
 #include "support.h"
 
 namespace openreg_test {
@@ -294,6 +295,40 @@ TEST_F(CaptureTest, TwoCapturesDoNotMix) {
   orGraph_t graph = nullptr;
   EXPECT_EQ(orStreamEndCapture(a, &graph), orErrorStreamCaptureInvalidated);
   EXPECT_EQ(orStreamEndCapture(b, &graph), orErrorStreamCaptureInvalidated);
+}
+
+TEST_F(CaptureTest, EachHasANumberThatItsStreamsTell) {
+  auto numberOf = [](orStream_t stream) {
+    int capturing = -1;
+    uint64_t id = 7;
+    EXPECT_OK(orStreamGetCaptureInfo(stream, &capturing, &id));
+    EXPECT_EQ(capturing, id != 0);
+    return id;
+  };
+  Stream streams[3];
+  Event fork;
+  Event join;
+  EXPECT_EQ(numberOf(streams[0]), 0u);
+  ASSERT_OK(begin(streams[0]));
+  ASSERT_OK(begin(streams[2]));
+  const uint64_t first = numberOf(streams[0]);
+  EXPECT_NE(first, 0u);
+  EXPECT_NE(numberOf(streams[2]), first);
+  EXPECT_EQ(numberOf(streams[1]), 0u);
+  ASSERT_OK(orEventRecord(fork, streams[0]));
+  ASSERT_OK(orStreamWaitEvent(streams[1], fork));
+  EXPECT_EQ(numberOf(streams[1]), first);
+  ASSERT_OK(orEventRecord(join, streams[1]));
+  ASSERT_OK(orStreamWaitEvent(streams[0], join));
+  EXPECT_EQ(end(streams[0]), 0u);
+  EXPECT_EQ(end(streams[2]), 0u);
+  EXPECT_EQ(numberOf(streams[0]), 0u);
+  EXPECT_EQ(numberOf(streams[1]), 0u);
+  ASSERT_OK(begin(streams[0]));
+  EXPECT_NE(numberOf(streams[0]), first);
+  EXPECT_EQ(orStreamQuery(streams[0]), orErrorStreamCaptureUnsupported);
+  EXPECT_NE(numberOf(streams[0]), 0u);  // spoilt, and still capturing
+  endSpoilt(streams[0], "orStreamQuery");
 }
 
 TEST_F(CaptureTest, EventOfAnEndedCaptureMustBeRecordedAgain) {

@@ -1,6 +1,10 @@
 // Graphs: replay, life, faults. See docs/start/architecture.md.
+#include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 
+#include "openreg_graph.h"
 #include "support.h"
 
 namespace openreg_test {
@@ -162,6 +166,42 @@ TEST_F(GraphTest, MayContainTheLaunchOfAnother) {
   EXPECT_OK(orStreamSynchronize(nullptr));
   EXPECT_EQ(ran, 2);
   EXPECT_OK(orGraphExecDestroy(outer));
+}
+
+TEST_F(GraphTest, IsPrintedForGraphviz) {
+  DeviceMemory memory(16);
+  PinnedMemory pinned(16);
+  orGraphExec_t inner =
+      capture([](orStream_t stream) { ASSERT_OK(launch(stream, [] {})); });
+  Stream stream;
+  ASSERT_OK(orStreamBeginCapture(stream, orStreamCaptureModeGlobal));
+  ASSERT_OK(orMemsetAsync(memory.get(), 1, 16, stream));
+  ASSERT_OK(orMemcpyAsync(pinned.get(), memory.get(), 8, orMemcpyDefault, stream));
+  ASSERT_OK(orLaunchKernel(
+      "a \"quoted\\ name", [](void*) { return orSuccess; }, nullptr, nullptr, stream));
+  ASSERT_OK(orLaunchHostFunc(stream, [](void*) {}, nullptr));
+  ASSERT_OK(orGraphLaunch(inner, stream));
+  orGraph_t graph = nullptr;
+  ASSERT_OK(orStreamEndCapture(stream, &graph));
+  const std::string path = testing::TempDir() + "openreg_graph_test.dot";
+  ASSERT_OK(orGraphDebugDotPrint(graph, path.c_str()));
+  std::ifstream file(path);
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  EXPECT_EQ(text.find("digraph openreg {\n"), 0u);
+  size_t at = 0;
+  for (const char* part :
+       {"task0 [label=\"fill 16 bytes\"", "task1 [label=\"copy 8 bytes\"",
+        "task0 -> task1;", "task2 [label=\"a \\\"quoted\\\\ name\"",
+        "task3 [label=\"host callback\"", "task4 [label=\"graph of 1 tasks\"",
+        "task3 -> task4;", "}\n"}) {
+    at = text.find(part, at);
+    ASSERT_NE(at, text.npos) << part << " in " << text;
+  }
+  std::remove(path.c_str());
+  EXPECT_FAILS(orGraphDebugDotPrint(graph, "no/such/folder/graph.dot"),
+               orErrorInvalidValue, "cannot write 'no/such/folder/graph.dot': No such");
+  EXPECT_OK(orGraphDestroy(graph));
+  EXPECT_OK(orGraphExecDestroy(inner));
 }
 
 TEST_F(GraphTest, FaultStopsTheRestOfTheGraph) {

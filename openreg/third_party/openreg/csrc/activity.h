@@ -1,0 +1,42 @@
+// The record of what the device does, for profilers. See docs/modules/profiler.md.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "openreg_activity.h"
+
+namespace openreg {
+
+// Whether anybody records: the one thing which is looked at while nobody does.
+extern std::atomic<bool> activityRecorded;
+inline bool recording() { return activityRecorded.load(std::memory_order_relaxed); }
+
+// The time of the clock that the recorder has chosen.
+uint64_t activityTime();
+// Hands over a record, unless the recording in which its call was made has ended.
+void deliver(const orActivity& activity);
+// Counts the tasks of the recording that have not run.
+void taskLaunched(uint64_t correlation);
+void taskEnded(uint64_t correlation);
+
+// Lives while a recorded call runs: gives the call its number, which the tasks that it
+// queues take over, and hands over its record in the end.
+class RecordedCall {
+ public:
+  explicit RecordedCall(const char* function);
+  ~RecordedCall();
+  RecordedCall(const RecordedCall&) = delete;
+
+ private:
+  orActivity record_;
+};
+
+// Whose work a task is, and the stream that runs it.
+struct Origin {
+  uint64_t correlation;  // 0: not recorded
+  int device;
+  int stream;
+};
+
+}  // namespace openreg
