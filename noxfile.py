@@ -60,6 +60,7 @@ TYPED_SOURCES = {  # by the environment that has what they import
     "tests": ["noxfile.py", "openreg/torch_openreg", *TYPED_PROGRAMS],
     "docs": ["docs/_ext"],
 }
+PARALLEL = ["-n", "auto", "--maxprocesses", "4"]
 NO_GOOGLETEST = "GoogleTest is missing"  # what the driver's CMake says without it
 BORROWS = {  # environments from others
     "docs": ["tests"],
@@ -94,12 +95,11 @@ def tests(session: nox.Session) -> None:
         run(session, chosen, "python", "-m", "pytest", *session.posargs)
         return
     with step(session, "Python tests of the backend and of the tools"):
-        parallel = ["-n", "auto", "--maxprocesses", "4"]
         suites = ["openreg/tests", "tests"]
-        run(session, tools, "python", "-m", "pytest", *parallel, *suites)
+        run(session, tools, "python", "-m", "pytest", *PARALLEL, *suites)
     with step(session, "Python tests of the snippet contract"):
         docs_tools = environment(session, "docs")
-        run(session, docs_tools, "python", "-m", "pytest", "docs/_ext/tests")
+        run(session, docs_tools, "python", "-m", "pytest", *PARALLEL, "docs/_ext/tests")
     test_driver(session, tools)
 
 
@@ -144,8 +144,7 @@ def browser(session: nox.Session) -> None:
         build_site(session)
     tools = environment(session, "browser")
     with step(session, "browser tests"):
-        parallel = ["-n", "auto", "--maxprocesses", "4"]
-        command = ["python", "-m", "pytest", *parallel, "docs/_tests"]
+        command = ["python", "-m", "pytest", *PARALLEL, "docs/_tests"]
         run(session, tools, *command, *session.posargs)
 
 
@@ -156,7 +155,7 @@ def clients(session: nox.Session) -> None:
     tools = environment(session, "clients")
     with step(session, "tests of libraries that use the device"):
         quiet = ["-W", "ignore", "--no-header"]  # their warnings are not ours
-        command = ["python", "-m", "pytest", *quiet, "openreg/tests/clients"]
+        command = ["python", "-m", "pytest", *quiet, *PARALLEL, "openreg/tests/clients"]
         run(session, tools, *command, *session.posargs)
 
 
@@ -269,9 +268,10 @@ def build_site(session: nox.Session) -> None:
     tools = run_changed_pages(session)
     shutil.rmtree(SITE, ignore_errors=True)  # no page of an earlier build survives
     # -E reads every page anew: without it, -W passes the second time despite a fault.
-    options = ["-W", "-n", "-E", "--keep-going", "-b", "html", "-d", "build/doctrees"]
+    options = ["-W", "-n", "-E", "--keep-going", "-j", "auto"]
+    output = ["-b", "html", "-d", "build/doctrees"]
     with step(session, "rendering the guide"):
-        run(session, tools, "sphinx-build", *options, "docs", "build/site")
+        run(session, tools, "sphinx-build", *options, *output, "docs", "build/site")
     (SITE / ".key").write_text(key)
     index = SITE / "index.html"
     session.log(f"The guide is ready. Open {index}")

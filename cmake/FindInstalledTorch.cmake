@@ -27,6 +27,8 @@ if(NOT _pybind MATCHES "MAJOR 3.*MINOR 0")
                       "this backend is written for the one of torch 2.13.")
 endif()
 
+set(TORCH_INCLUDE_DIR "${_torch_dir}/include")
+
 # AT_PER_OPERATOR_HEADERS: ATen's headers include what they name, not all operators.
 foreach(_name IN ITEMS c10 torch_cpu torch_python)
   add_library(Torch::${_name} SHARED IMPORTED)

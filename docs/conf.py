@@ -35,6 +35,7 @@ extensions = [
     "site_diagram",
     "site_llms",
     "site_sitemap",
+    "trace_picture",
 ]
 exclude_patterns = ["_ext", "_static", "_templates", "_tests"]
 templates_path = ["_templates"]

@@ -1,27 +1,12 @@
-# axe finds no violation of WCAG 2.1 A or AA on any layout, in light and dark.
+# The open search dialog, in light and dark, and the focus; test_pages.py has the pages.
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from browsing import DESKTOP, PHONE, SCHEMES, open_page
+from browsing import SCHEMES, open_page
 from checks import accessibility_faults, hidden_focus
 from playwright.sync_api import Browser
-
-
-# Colours depend on the scheme and widths on the viewport: two runs see each of them.
-@pytest.mark.parametrize(
-    ("viewport", "scheme"),
-    [(DESKTOP, "light"), (PHONE, "dark")],
-    ids=["desktop-light", "phone-dark"],
-)
-def test_axe_finds_no_violation(
-    chromium: Browser, site: Path, viewport: dict, scheme: str, layout_name: str
-) -> None:
-    with open_page(chromium, viewport=viewport, scheme=scheme) as page:
-        page.goto((site / layout_name).as_uri())
-        faults = accessibility_faults(page)
-    assert not faults, f"{layout_name}, {scheme}:\n" + "\n".join(faults)
 
 
 def test_axe_finds_no_violation_in_the_open_search(

@@ -1,4 +1,4 @@
-# What a reader can press: copy buttons, tabs, the colour mode, next, edit.
+# What a reader can press: copy buttons, tabs, the colour mode, next.
 from __future__ import annotations
 
 import re
@@ -109,12 +109,3 @@ def test_next_leads_through_every_chapter(
         assert page.locator("a.left-prev").count() == 1, f"no way back: {visited[-1]}"
         assert len(visited) <= len(chapters), f"next leads in circles: {visited}"
     assert sorted(visited) == sorted(chapters)
-
-
-def test_edit_link_names_the_source_of_the_page(
-    page: Page, address: str, chapter: str
-) -> None:
-    page.goto(f"{address}{chapter}.html")
-    link = page.locator(".editthispage a").first.get_attribute("href") or ""
-    assert link.startswith("https://"), f"{chapter}: edit link is {link!r}"
-    assert link.endswith(f"/edit/main/docs/{chapter}.md"), f"{chapter}: {link!r}"

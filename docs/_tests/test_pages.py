@@ -1,35 +1,50 @@
 # Every layout, from file:// and over http: no error, no outside request, no wide page.
+"""axe looks for violations of WCAG 2.1, A and AA. Colours depend on the scheme, widths
+on the viewport: a light desktop and a dark phone see each of them.
+"""
+
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from browsing import PHONE, html_pages, open_page
-from checks import sideways_scroll, watch
+from browsing import DESKTOP, PHONE, html_pages, open_page
+from checks import accessibility_faults, sideways_scroll, watch
 from links import dead_links
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 
 
-@pytest.mark.parametrize("origin", ["file", "http"])
-def test_page_is_self_contained_and_without_errors(
-    chromium: Browser, site: Path, address: str, origin: str, layout_name: str
+def open_whole(page: Page, origin: str, name: str) -> None:
+    """Open a page of a site; it asks nobody else for anything and reports no error."""
+    seen = watch(page, origin)
+    page.goto(origin + name, wait_until="load")
+    page.wait_for_function("document.fonts.status === 'loaded'")
+    page.unroute_all()  # the checks may ask for what they like
+    assert not seen.outside, f"{name} asks another machine: {seen.outside}"
+    assert not seen.errors, f"{name} reports errors: {seen.errors}"
+
+
+@pytest.mark.parametrize(
+    ("viewport", "scheme"),
+    [(DESKTOP, "light"), (PHONE, "dark")],
+    ids=["desktop-light", "phone-dark"],
+)
+def test_page_is_whole_accessible_and_never_scrolls_sideways(
+    chromium: Browser, site: Path, viewport: dict, scheme: str, layout_name: str
 ) -> None:
-    base = address if origin == "http" else site.as_uri() + "/"
+    with open_page(chromium, viewport=viewport, scheme=scheme) as page:
+        open_whole(page, site.as_uri() + "/", layout_name)
+        wide = sideways_scroll(page)
+        faults = accessibility_faults(page)
+    assert not wide, f"{layout_name} is wider than {viewport['width']} px: {wide}"
+    assert not faults, f"{layout_name}, {scheme}:\n" + "\n".join(faults)
+
+
+def test_page_is_self_contained_over_http(
+    chromium: Browser, address: str, layout_name: str
+) -> None:
     with open_page(chromium) as page:
-        seen = watch(page, base)
-        page.goto(base + layout_name, wait_until="load")
-        page.wait_for_function("document.fonts.status === 'loaded'")
-    assert not seen.outside, f"{layout_name} asks another machine: {seen.outside}"
-    assert not seen.errors, f"{layout_name} reports errors: {seen.errors}"
-
-
-def test_page_never_scrolls_sideways_on_a_phone(
-    chromium: Browser, site: Path, layout_name: str
-) -> None:
-    with open_page(chromium, viewport=PHONE) as page:
-        page.goto((site / layout_name).as_uri())
-        faults = sideways_scroll(page)
-    assert not faults, f"{layout_name} is wider than {PHONE['width']} px: {faults}"
+        open_whole(page, address, layout_name)
 
 
 def test_no_link_is_dead(site: Path) -> None:

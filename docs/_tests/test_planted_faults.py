@@ -10,6 +10,9 @@ from links import dead_links
 from playwright.sync_api import Browser
 
 GOOD = "<p>Nothing is wrong here.</p>"
+PALE = "color: #aaa; background: #fff"
+TOKENS = "<span>one</span> <span>two</span>"
+CODE = '<div class="highlight"><pre>{}</pre></div>'
 
 
 def write_page(folder: Path, body: str, name: str = "page.html") -> str:
@@ -68,7 +71,17 @@ def test_wide_element_is_seen(chromium: Browser, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("body", "rule"),
     [
-        ('<p style="color: #aaa; background: #fff">pale</p>', "color-contrast"),
+        (f'<p style="{PALE}">pale</p>', "color-contrast"),
+        (CODE.format(f'{TOKENS} <span style="{PALE}">three</span>'), "color-contrast"),
+        (
+            CODE.format(TOKENS) + f'<div style="{PALE}">{CODE.format(TOKENS)}</div>',
+            "color-contrast",
+        ),
+        (
+            f"<style>.b {{ {PALE} }}</style>"
+            + CODE.format(f'{TOKENS} <span class="b">three</span>'),
+            "color-contrast",
+        ),
         ('<img src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">', "image-alt"),
         ('<a href="page.html"></a>', "link-name"),
         ("<button></button>", "button-name"),

@@ -1,4 +1,4 @@
-# The files for hosts and programs: 404, sitemap, llms.txt, Markdown, versions.
+# What a host and programs read: 404, sitemap, llms.txt, Markdown, versions, edit link.
 from __future__ import annotations
 
 import re
@@ -113,3 +113,12 @@ def test_every_page_shows_the_versions(site: Path, chapter: str) -> None:
     shown = re.findall(r'<p class="site-version">([^<]+)</p>', html)
     assert shown, f"{chapter}.html shows no version"
     assert all(text.endswith(f"for torch {version[1]}") for text in shown), shown
+
+
+def test_edit_link_names_the_source_of_the_page(site: Path, chapter: str) -> None:
+    html = (site / f"{chapter}.html").read_text(encoding="utf-8")
+    links = re.findall(r'<a[^>]+href="([^"]+/edit/[^"]+)"', html)
+    assert links, f"{chapter}.html has no edit link"
+    for link in links:
+        assert link.startswith("https://"), f"{chapter}: {link!r}"
+        assert link.endswith(f"/edit/main/docs/{chapter}.md"), f"{chapter}: {link!r}"

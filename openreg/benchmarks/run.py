@@ -266,6 +266,34 @@ def random_numbers(rounds: int) -> list[Row]:
     return rows
 
 
+def graphs(rounds: int) -> list[Row]:
+    """Replays of captured work, against launching the same work again."""
+
+    def row(name: str, calls: int, work: Call) -> Row:
+        graph = torch.accelerator.Graph()
+        with torch.Stream("openreg"):
+            work()  # once, for what is only done the first time
+            with graph:
+                work()
+        return compare(name, "eager", work, graph.replay, calls, rounds)
+
+    x, scratch = torch.ones(64, device="openreg"), torch.empty(64, device="openreg")
+
+    def fifty() -> None:
+        for _ in range(50):
+            torch.add(x, x, out=scratch)
+
+    def fifty_draws() -> None:
+        for _ in range(50):
+            scratch.uniform_()
+
+    return [
+        row("replay of 50 x add, 64 elements", 200, fifty),
+        row("replay of 50 x uniform_, 64", 200, fifty_draws),
+        row("replay of 2 layers, autocast", 200, mixed_mlp("openreg")),
+    ]
+
+
 def show(rows: list[Row]) -> None:
     """Print the table."""
     heads = ("operation", "against", "that, us", "openreg, us", "ratio")
@@ -291,7 +319,7 @@ def main() -> int:
     rows = small_operations(rounds) + streams_and_events(rounds)
     rows += copies(rounds) + large_operations(rounds)
     rows += products(rounds) + training_steps(rounds)
-    rows += random_numbers(rounds) + device_memory(rounds)
+    rows += random_numbers(rounds) + device_memory(rounds) + graphs(rounds)
     show(rows)
     machine = f"{platform.machine()}, Python {platform.python_version()}"
     print(f"torch {torch.__version__}, {machine}, median of {rounds} rounds")

@@ -25,14 +25,13 @@ def virtuals(header: str, start: str) -> dict[str, str]:
     text = re.sub(
         r"/\*.*?\*/|//[^\n]*|#define[^\n]*(?:\\\n[^\n]*)*", "", text, flags=re.S
     )
-    text = text[text.index(start) :]
+    text = text[text.index(start) :].replace("= {}", "")
     found = {}
     at = text.index("{") + 1
     depth = 1
     while depth:
         stop = next(i for i in range(at, len(text)) if text[i] in ";{}")
-        declaration = " ".join(text[at : stop + 1].split())
-        match = MEMBER.search(declaration)
+        match = MEMBER.search(_plain(text[at : stop + 1]))
         body = ""
         if text[stop] == "{":
             level, end = 1, stop + 1
@@ -52,10 +51,19 @@ def virtuals(header: str, start: str) -> dict[str, str]:
     return found
 
 
+def _plain(declaration: str) -> str:
+    """Return a declaration without template arguments and calls in its parameters."""
+    text = " ".join(declaration.split())
+    nested = re.compile(r"<[^<>]*>|(?<=\()([^()]*)\([^()]*\)")
+    while (less := nested.sub(lambda found: found[1] or "", text)) != text:
+        text = less
+    return text
+
+
 def _kind(end: str, body: str) -> str:
     if end == "= 0;":
         return "pure"
-    if "TORCH_CHECK" in body or "FAIL_" in body:
+    if re.search("TORCH_CHECK|TORCH_INTERNAL_ASSERT|FAIL_", body):
         return "throws"
     value = re.search(r"return (.*?);", body)
     return f"returns {value[1]}" if value else "does nothing"

@@ -1,6 +1,7 @@
 # A second process that does what a test asks; see docs/frontend/multiprocessing.md.
 """Tests of shared memory need another process, one that can be killed at any moment."""
 
+import os
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import ForkingPickler
@@ -11,8 +12,10 @@ import torch.multiprocessing
 SECONDS = 100  # a busy machine needs ten to start a process; more means that it hangs
 
 
-def _serve(line: Connection) -> None:
+def _serve(line: Connection, environment: dict[str, str]) -> None:
     """Run functions until the line is cut. What they keep goes into one dictionary."""
+    os.environ.clear()  # what was set after the server of processes had started
+    os.environ.update(environment)
     state: dict[str, Any] = {}
     while True:
         try:
@@ -35,10 +38,15 @@ class PeerError(Exception):
 class Peer:
     """A process that runs functions of a module, each with a dictionary it may keep."""
 
-    def __init__(self, method: str = "spawn") -> None:
-        context = torch.multiprocessing.get_context(method)
+    def __init__(self) -> None:
+        # A server that has imported torch, but not used the device, forks a process in
+        # milliseconds. To spawn one takes seconds.
+        context = torch.multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload(["torch", "pytest"])
         self._line, theirs = context.Pipe()
-        self.process = context.Process(target=_serve, args=(theirs,), daemon=True)
+        self.process = context.Process(
+            target=_serve, args=(theirs, dict(os.environ)), daemon=True
+        )
         self.process.start()
         theirs.close()
 

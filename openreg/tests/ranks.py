@@ -16,7 +16,7 @@ from peer import Peer, PeerError
 
 def join(state: dict[str, Any], *arguments: Any) -> None:
     """Become a rank of the default group."""
-    file, rank, size, backend, seconds = arguments
+    file, rank, size, backend, seconds, options = arguments
     torch.set_num_threads(1)
     torch.manual_seed(0)
     dist.init_process_group(
@@ -25,6 +25,7 @@ def join(state: dict[str, Any], *arguments: Any) -> None:
         rank=rank,
         world_size=size,
         timeout=datetime.timedelta(seconds=seconds),
+        **options,
     )
 
 
@@ -35,18 +36,33 @@ def reset(state: dict[str, Any]) -> None:
     torch.openreg.synchronize()
 
 
+def message(call: Callable[[], object]) -> str | None:
+    """Return type and text of what ``call`` raises, now or at the next wait."""
+    try:
+        call()
+        torch.openreg.synchronize()
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return None
+
+
 class Ranks:
     """Processes 0 to ``size - 1`` of a group."""
 
     def __init__(
-        self, size: int, folder: Path, backend: str | None = None, seconds: float = 60
+        self,
+        size: int,
+        folder: Path,
+        backend: str | None = None,
+        seconds: float = 60,
+        **options: Any,
     ) -> None:
         os.environ["OMP_NUM_THREADS"] = "1"  # the processes inherit it
         os.environ["GLOO_SOCKET_IFNAME"] = "lo"
         self.peers = [Peer() for _ in range(size)]
         file = folder / "store"
         for rank, peer in enumerate(self.peers):
-            peer.start(join, str(file), rank, size, backend, seconds)
+            peer.start(join, str(file), rank, size, backend, seconds, options)
         assert self.answers() == [None] * size
 
     def answers(self) -> list[Any]:

@@ -132,7 +132,7 @@ def test_a_fallthrough_before_a_formula_loses_it(name):
     assert function(x, x).requires_grad
 
 
-def test_a_fallthrough_for_all_operators_silences_the_warning(run_python):
+def test_a_fallthrough_for_all_operators_silences_the_warning(run_forked):
     """It replaces torch's own kernel for operators without a derivative."""
     program = """
         import torch, warnings
@@ -147,7 +147,7 @@ def test_a_fallthrough_for_all_operators_silences_the_warning(run_python):
         warnings.simplefilter("error")
         print(x.t().contiguous().requires_grad, (x + x).requires_grad)
     """
-    process = run_python(program)
+    process = run_forked(program)
     assert process.stdout == "True True\nFalse True\n", process.stderr
 
 

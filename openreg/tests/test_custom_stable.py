@@ -74,7 +74,7 @@ def test_bad_arguments(op):
         op(x.cpu(), bias.cpu(), 2.0)
 
 
-def test_a_refused_launch_says_why(library, run_python):
+def test_a_refused_launch_says_why(library, run_forked):
     program = f"""
         import torch
         torch.ops.load_library({str(library)!r})
@@ -88,14 +88,14 @@ def test_a_refused_launch_says_why(library, run_python):
             except RuntimeError as error:
                 print(type(error).__name__, str(error).splitlines()[0])
     """
-    process = run_python(program)
+    process = run_forked(program)
     accelerator, plain = process.stdout.splitlines()
     assert accelerator.startswith("AcceleratorError openreg: orDeviceSynchronize()")
     assert plain.startswith("RuntimeError softcap, ")  # the stable ABI has no other
     assert "softcap: orLaunchKernel(): device 0 stopped" in plain
 
 
-def test_torch_compiles_it_with_the_paths_of_the_package(run_python, tmp_path):
+def test_torch_compiles_it_with_the_paths_of_the_package(run_forked, tmp_path):
     program = f"""
         import torch, torch_openreg.utils as utils
         from torch.utils.cpp_extension import load
@@ -112,11 +112,11 @@ def test_torch_compiles_it_with_the_paths_of_the_package(run_python, tmp_path):
         x = torch.ones(2, 3, device="openreg")
         print(torch.ops.softcap_stable.softcap(x, x[0] - 1, 1.0).tolist()[0])
     """
-    process = run_python(program)
+    process = run_forked(program)
     assert process.stdout == f"{torch.ones(3).tanh().tolist()}\n", process.stderr
 
 
-def test_out_of_memory_is_a_plain_error(library, run_python):
+def test_out_of_memory_is_a_plain_error(library, run_forked):
     program = f"""
         import torch
         torch.ops.load_library({str(library)!r})
@@ -126,13 +126,13 @@ def test_out_of_memory_is_a_plain_error(library, run_python):
         except RuntimeError as error:
             print(type(error).__name__, error)
     """
-    process = run_python(program, OPENREG_DEVICE_MEMORY="64M")
+    process = run_forked(program, OPENREG_DEVICE_MEMORY="64M")
     assert process.stdout.startswith("RuntimeError openreg: out of memory on openreg:0")
     assert "Exception across libtorch C API boundary" in process.stderr
 
 
 @pytest.mark.parametrize("asks_for_a_size", [False, True])
-def test_a_meta_kernel_that_asks_for_a_size(asks_for_a_size, run_python, tmp_path):
+def test_a_meta_kernel_that_asks_for_a_size(asks_for_a_size, run_forked, tmp_path):
     path = compile_stable()
     if asks_for_a_size:
         source = tmp_path / "softcap_stable.cpp"
@@ -149,7 +149,7 @@ def test_a_meta_kernel_that_asks_for_a_size(asks_for_a_size, run_python, tmp_pat
         op = torch.ops.softcap_stable.softcap
         torch.compile(lambda x: op(x, x[0], 2.0), backend="aot_eager")(x)
     """
-    process = run_python(program)
+    process = run_forked(program)
     if asks_for_a_size:
         assert "your code specialized it to be a constant (3)" in process.stderr
     else:

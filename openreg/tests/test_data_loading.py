@@ -73,7 +73,7 @@ def test_pin_memory_device_is_ignored_with_a_warning():
         assert all(x.is_pinned() for x, _ in loader)
 
 
-def test_a_machine_without_a_device_warns_and_does_not_pin(run_python):
+def test_a_machine_without_a_device_warns_and_does_not_pin(run_forked):
     program = """
         import torch, warnings
         from torch.utils.data import DataLoader
@@ -82,7 +82,7 @@ def test_a_machine_without_a_device_warns_and_does_not_pin(run_python):
             (x,) = DataLoader(torch.arange(4), 4, pin_memory=True)
         print(x.is_pinned(), caught[0].message)
     """
-    process = run_python(program, OPENREG_DEVICE_COUNT="0")
+    process = run_forked(program, OPENREG_DEVICE_COUNT="0")
     assert process.stdout == (
         "False 'pin_memory' argument is set as true but no accelerator is found, then "
         "device pinned memory won't be used.\n"

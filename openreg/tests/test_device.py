@@ -58,7 +58,7 @@ def test_properties_are_the_drivers():
         assert properties.multi_processor_count >= 1
 
 
-def test_eight_threads_have_eight_current_devices(run_python):
+def test_eight_threads_have_eight_current_devices(run_forked):
     program = """
         import threading, torch
         barrier = threading.Barrier(8)
@@ -75,11 +75,11 @@ def test_eight_threads_have_eight_current_devices(run_python):
         for t in threads: t.join()
         print(wrong, torch.openreg.current_device())
     """
-    process = run_python(program, OPENREG_DEVICE_COUNT="8")
+    process = run_forked(program, OPENREG_DEVICE_COUNT="8")
     assert process.stdout == "[] 0\n", process.stderr
 
 
-def test_without_a_device_every_call_says_so(run_python):
+def test_without_a_device_every_call_says_so(run_forked):
     program = """
         import torch
         print(torch.openreg.is_available(), torch.accelerator.device_count())
@@ -91,7 +91,7 @@ def test_without_a_device_every_call_says_so(run_python):
             except RuntimeError as error:
                 print("OPENREG_DEVICE_COUNT is 0" in str(error))
     """
-    process = run_python(program, OPENREG_DEVICE_COUNT="0")
+    process = run_forked(program, OPENREG_DEVICE_COUNT="0")
     assert process.stdout.split() == ["False", "0", *["True"] * 4], process.stderr
 
 
@@ -118,7 +118,7 @@ IN_A_CHILD = """
 FORKED = ("must use the 'spawn' start method", "was forked from one that had already")
 
 
-def test_the_table_says_what_starts_the_device_and_what_a_child_may_do(run_python):
+def test_the_table_says_what_starts_the_device_and_what_a_child_may_do(run_forked):
     rows = table("runtime/device.md", "Call")
     program = (
         IN_A_CHILD
@@ -131,7 +131,7 @@ def test_the_table_says_what_starts_the_device_and_what_a_child_may_do(run_pytho
         print(in_a_child(lambda: (eval(call), "works")[1]).replace("\\n", " "))
     """
     )
-    process = run_python(program)
+    process = run_forked(program)
     assert process.returncode == 0, process.stderr
     lines = process.stdout.splitlines()
     starts, child = lines[: len(rows)], lines[len(rows) :]
@@ -143,7 +143,7 @@ def test_the_table_says_what_starts_the_device_and_what_a_child_may_do(run_pytho
             assert any(words in result for words in FORKED), (row, result)
 
 
-def test_objects_that_a_child_inherits_raise_and_never_hang_or_abort(run_python):
+def test_objects_that_a_child_inherits_raise_and_never_hang_or_abort(run_forked):
     program = (
         IN_A_CHILD
         + """
@@ -168,12 +168,12 @@ def test_objects_that_a_child_inherits_raise_and_never_hang_or_abort(run_python)
     print((x + 1).tolist())
     """
     )
-    process = run_python(program)
+    process = run_forked(program)
     lines = ["torch.Size([3]) 1", "[2.0, 2.0, 2.0]"]
     assert process.stdout.splitlines() == lines, process.stdout + process.stderr
 
 
-def test_a_fork_while_streams_are_busy(run_python):
+def test_a_fork_while_streams_are_busy(run_forked):
     program = (
         IN_A_CHILD
         + """
@@ -191,12 +191,12 @@ def test_a_fork_while_streams_are_busy(run_python):
     print(y.tolist())
     """
     )
-    process = run_python(program)
+    process = run_forked(program)
     assert process.stdout == "[2.0, 2.0, 2.0]\n", process.stdout + process.stderr
 
 
 @pytest.mark.parametrize("use", ["torch.Stream('openreg')", "torch.openreg.init()"])
-def test_every_way_to_start_the_device_is_noticed_by_a_fork(run_python, use):
+def test_every_way_to_start_the_device_is_noticed_by_a_fork(run_forked, use):
     program = (
         IN_A_CHILD
         + f"""
@@ -208,13 +208,13 @@ def test_every_way_to_start_the_device_is_noticed_by_a_fork(run_python, use):
     print(in_a_child(lambda: torch.ones(1, device="openreg")))
     """
     )
-    lines = run_python(program).stdout.splitlines()
+    lines = run_forked(program).stdout.splitlines()
     assert lines[:4] == ["True True", "True", "False", "True"]
     assert lines[4].startswith("RuntimeError: Cannot re-initialize openreg")
 
 
 def test_a_child_forked_before_the_first_use_has_a_device_and_so_has_its_parent(
-    run_python,
+    run_forked,
 ):
     program = (
         IN_A_CHILD
@@ -224,11 +224,11 @@ def test_a_child_forked_before_the_first_use_has_a_device_and_so_has_its_parent(
     print(in_a_child(work), in_a_child(work), work(), torch.openreg._is_in_bad_fork())
     """
     )
-    process = run_python(program)
+    process = run_forked(program)
     assert process.stdout == "openreg:1 openreg:1 openreg:1 False\n", process.stderr
 
 
-def test_pools_of_processes(tmp_path, run_python):
+def test_pools_of_processes(tmp_path, run_forked):
     script = tmp_path / "pool.py"
     script.write_text(
         textwrap.dedent("""
@@ -247,7 +247,7 @@ def test_pools_of_processes(tmp_path, run_python):
             print((x + 1).tolist())
     """)
     )
-    process = run_python(
+    process = run_forked(
         f"import runpy; runpy.run_path({str(script)!r}, run_name='__main__')"
     )
     first, *rest = process.stdout.splitlines()
@@ -255,7 +255,7 @@ def test_pools_of_processes(tmp_path, run_python):
     assert rest == ["[[2, 2], [3, 3]]", "[2.0]"]
 
 
-def test_the_error_of_an_inherited_tensor_passes_through_a_pool(run_python):
+def test_the_error_of_an_inherited_tensor_passes_through_a_pool(run_forked):
     program = """
         import multiprocessing, torch
         x = torch.ones(1, device="openreg")
@@ -267,11 +267,11 @@ def test_the_error_of_an_inherited_tensor_passes_through_a_pool(run_python):
             except torch.AcceleratorError as error:
                 print("fork" in str(error))
     """
-    process = run_python(program)
+    process = run_forked(program)
     assert process.stdout == "True\n", process.stderr
 
 
-def test_the_device_starts_once_from_many_threads(run_python):
+def test_the_device_starts_once_from_many_threads(run_forked):
     program = """
         import threading, torch
         barrier = threading.Barrier(8)
@@ -285,7 +285,7 @@ def test_the_device_starts_once_from_many_threads(run_python):
         print(sorted(results))
     """
     expected = [2.0 * (i + 1) for i in range(8)]
-    process = run_python(program)
+    process = run_forked(program)
     assert process.stdout == f"{expected}\n", process.stderr
 
 

@@ -126,7 +126,7 @@ def test_torch_finds_the_module_under_each_of_its_names():
     assert torch._utils._get_device_module("openreg") is openreg
 
 
-def test_two_functions_remember_the_module_that_they_saw_first(run_python):
+def test_two_functions_remember_the_module_that_they_saw_first(run_forked):
     program = """
         import types
         import torch
@@ -137,7 +137,7 @@ def test_two_functions_remember_the_module_that_they_saw_first(run_python):
             torch.tiny = types.ModuleType("second")
             assert find("tiny") is first
     """
-    process = run_python(program, TORCH_DEVICE_BACKEND_AUTOLOAD="0")
+    process = run_forked(program, TORCH_DEVICE_BACKEND_AUTOLOAD="0")
     assert process.returncode == 0, process.stderr
 
 

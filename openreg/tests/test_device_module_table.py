@@ -145,7 +145,7 @@ def outcome(code: str, lack: str | None) -> str:
     return repr(names["result"])
 
 
-def outcome_alone(run_python, code: str, lack: str | None) -> str:
+def outcome_alone(run_forked, code: str, lack: str | None) -> str:
     program = f"""
         import json, os, sys
         sys.path.insert(0, {str(TESTS)!r})
@@ -153,7 +153,7 @@ def outcome_alone(run_python, code: str, lack: str | None) -> str:
         print("OUTCOME", json.dumps(outcome({code!r}, {lack!r})), flush=True)
         os._exit(0)
     """
-    process = run_python(program)
+    process = run_forked(program)
     lines = [line for line in process.stdout.splitlines() if "OUTCOME" in line]
     assert lines, process.stderr
     return json.loads(lines[0].partition("OUTCOME ")[2])
@@ -161,13 +161,13 @@ def outcome_alone(run_python, code: str, lack: str | None) -> str:
 
 @pytest.mark.parametrize("row", ROWS, ids=IDS)
 def test_with_the_attribute_it_works_and_without_it_does_what_the_table_says(
-    row: Row, run_python
+    row: Row, run_forked
 ):
     torch.ones(1, device="openreg")
     for lack, expected in ((None, row.given), (row.name, row.without)):
         torch.openreg.set_device(0)
         if row.alone:
-            told = outcome_alone(run_python, row.code, lack)
+            told = outcome_alone(run_forked, row.code, lack)
         else:
             told = outcome(row.code, lack)
         if lack is None:
@@ -191,7 +191,7 @@ def test_what_the_table_calls_absent_is_absent_or_not_asked_for():
     assert there == {"get_device_name"}
 
 
-def test_inductor_has_no_code_generator(run_python):
+def test_inductor_has_no_code_generator(run_forked):
     with pytest.raises(RuntimeError, match="`Scheduling"):
         torch.utils.backend_registration._get_custom_mod_func("Scheduling")
     program = """
@@ -199,7 +199,7 @@ def test_inductor_has_no_code_generator(run_python):
         add = torch.compile(lambda x: x + 1, fullgraph=True)
         add(torch.ones(2, device="openreg"))
     """
-    assert "InductorError: KeyError: 'openreg'" in run_python(program).stderr
+    assert "InductorError: KeyError: 'openreg'" in run_forked(program).stderr
 
 
 def test_legacy_types_are_names_without_classes():

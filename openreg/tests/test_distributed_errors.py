@@ -5,7 +5,7 @@ import re
 import pytest
 import torch
 import torch.distributed as dist
-from ranks import Ranks, reset
+from ranks import Ranks, message, reset
 
 openreg = torch.openreg
 
@@ -24,16 +24,6 @@ def two(shared):
 
 
 # -- what the ranks do --
-
-
-def message(call):
-    """Return type and text of what `call` raises."""
-    try:
-        call()
-        openreg.synchronize()
-    except Exception as error:
-        return f"{type(error).__name__}: {error}"
-    return None
 
 
 def tensor(*shape, dtype=torch.float32):
@@ -93,6 +83,7 @@ def refused(state):
         lambda: dist.all_to_all_single(tensor(3), tensor(3)),
         lambda: dist.all_to_all_single(tensor(2), tensor(2), [3, 1], [1, 1]),
         lambda: dist.send(tensor(2), peer, tag=-1),
+        lambda: dist.send(tensor(2), peer, tag=7 * 10**8 + 1),
         lambda: dist.all_reduce(
             torch.ones(2, dtype=torch.cfloat, device="openreg").conj()
         ),
@@ -132,6 +123,22 @@ def alone(state):
     return first, work_text, message(lambda: x.cpu())
 
 
+def abort_a_pair(state):
+    """Rank 1 aborts a group of the ranks 0 and 1, in which rank 0 waits."""
+    pair = dist.new_group([0, 1])
+    if dist.get_rank() == 1:
+        dist.distributed_c10d._abort_process_group(pair)
+    if dist.get_rank() == 0:
+        text = message(lambda: dist.barrier(group=pair))
+        reset(state)
+        return text
+    return None
+
+
+def barrier_of_all(state):
+    return message(dist.barrier)
+
+
 def barrier_alone(state):
     return message(dist.barrier) if dist.get_rank() == 0 else None
 
@@ -154,7 +161,8 @@ def test_an_exchange_that_does_not_fit(two):
 def test_a_message_that_does_not_fit(two):
     sender, receiver = two.run(uneven_message)
     assert (
-        "occl::send failed on rank 0 of 2: this rank sends 12 bytes of Float" in sender
+        "occl::send failed on rank 0 of 2 in group 0 (default_pg): "
+        "this rank sends 12 bytes of Float" in sender
     )
     assert "this rank expects 8 bytes of Float, rank 0 sends 12 bytes" in receiver
 
@@ -177,7 +185,8 @@ def test_what_one_rank_can_tell_is_refused_before_anything_is_sent(two):
         "ValueError: occl::all_gather_into_tensor of 2 ranks has parts of 2 elements",
         "ValueError: occl::all_to_all_single cannot deal 3 rows evenly to 2 ranks",
         "ValueError: occl::all_to_all_single got split sizes [3, 1] for 2 rows",
-        "ValueError: occl::send got tag -1",
+        "ValueError: occl::send got tag -1, which is not between 0 and 7 * 10**8",
+        "ValueError: occl::send got tag 700000001, which is not between",
         "",
     ]
     for *texts, _ in two.run(refused):
@@ -208,4 +217,16 @@ def test_a_rank_that_died_is_an_error(tmp_path):
     group.peers.pop().kill()
     (text,) = group.run(barrier_alone)
     assert text.startswith("DistBackendError: occl::barrier failed on rank 0 of 2")
+    group.close()
+
+
+def test_without_a_board_gloo_tells_that_a_rank_is_gone(tmp_path, monkeypatch):
+    monkeypatch.setenv("OCCL_SHM_DISABLE", "1")
+    group = Ranks(3, tmp_path)
+    texts = group.run(abort_a_pair)[:1]
+    group.peers.pop().kill()
+    texts += group.run(barrier_of_all)[:1]
+    for text in texts:
+        assert text.startswith("DistBackendError: occl::barrier failed on rank 0 of ")
+        assert re.search(r"Connection (closed|reset) by peer|Broken pipe", text), text
     group.close()

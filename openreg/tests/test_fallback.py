@@ -253,10 +253,10 @@ def test_error_mode_refuses_and_names_the_operator():
     assert torch.openreg.fallback_mode() == "error"
 
 
-def test_the_environment_sets_the_first_mode(run_python):
+def test_the_environment_sets_the_first_mode(run_forked):
     program = "import torch; print(torch.openreg.fallback_mode())"
-    assert run_python(program, OPENREG_FALLBACK="warn").stdout == "warn\n"
-    process = run_python(program, OPENREG_FALLBACK="perhaps")
+    assert run_forked(program, OPENREG_FALLBACK="warn").stdout == "warn\n"
+    process = run_forked(program, OPENREG_FALLBACK="perhaps")
     assert "OPENREG_FALLBACK must be 'allow', 'warn' or 'error'" in process.stderr
 
 

@@ -211,8 +211,8 @@ def test_the_compiler_can_use_the_generators():
     assert saved.get_offset() == offset
 
 
-def test_registering_with_the_compiler_does_not_load_it(run_python):
-    process = run_python(
+def test_registering_with_the_compiler_does_not_load_it(run_forked):
+    process = run_forked(
         """
         import sys
         import torch

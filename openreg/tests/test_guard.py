@@ -182,9 +182,9 @@ NOEXCEPT = """
 """
 
 
-def test_noexcept_members_survive_a_faulted_device(calls, compile_cpp, run_python):
+def test_noexcept_members_survive_a_faulted_device(calls, compile_cpp, run_forked):
     library = str(compile_cpp("calls"))
-    process = run_python(
+    process = run_forked(
         NOEXCEPT.format(library=library, prepare="event = calls.record_event()")
         + """
     x = torch.empty(1, device="openreg")
@@ -203,9 +203,9 @@ def test_noexcept_members_survive_a_faulted_device(calls, compile_cpp, run_pytho
     assert process.stdout == "faulted\n2\nalive\n", process.stderr
 
 
-def test_noexcept_members_survive_in_a_forked_child(calls, compile_cpp, run_python):
+def test_noexcept_members_survive_in_a_forked_child(calls, compile_cpp, run_forked):
     library = str(compile_cpp("calls"))
-    process = run_python(
+    process = run_forked(
         NOEXCEPT.format(library=library, prepare="event = calls.record_event()")
         + """
     import os
@@ -222,11 +222,11 @@ def test_noexcept_members_survive_in_a_forked_child(calls, compile_cpp, run_pyth
 
 
 @pytest.mark.parametrize("count", ["0", "many"])
-def test_noexcept_members_survive_without_a_device(compile_cpp, run_python, count):
+def test_noexcept_members_survive_without_a_device(compile_cpp, run_forked, count):
     program = (
         NOEXCEPT.format(library=str(compile_cpp("calls")), prepare="") + "    use()"
     )
-    process = run_python(program, OPENREG_DEVICE_COUNT=count)
+    process = run_forked(program, OPENREG_DEVICE_COUNT=count)
     assert process.stdout == "0\n", process.stderr
 
 
@@ -308,7 +308,7 @@ TRACE = """
 """
 
 
-def test_the_trace_tells_each_event_in_order(run_python):
+def test_the_trace_tells_each_event_in_order(run_forked):
     program = TRACE.replace("ACTIVATE", "torch._C._activate_gpu_trace()")
     program += """
     s, e = stream.native_handle, handle
@@ -319,16 +319,16 @@ def test_the_trace_tells_each_event_in_order(run_python):
                 ("event_deletion", e)]
     print(seen == expected, seen if seen != expected else "")
     """
-    process = run_python(program)
+    process = run_forked(program)
     assert process.stdout.split() == ["True"], process.stdout + process.stderr
 
 
-def test_the_trace_is_silent_until_it_is_switched_on(run_python):
-    process = run_python(TRACE.replace("ACTIVATE", "") + "    print(seen)")
+def test_the_trace_is_silent_until_it_is_switched_on(run_forked):
+    process = run_forked(TRACE.replace("ACTIVATE", "") + "    print(seen)")
     assert process.stdout == "[]\n", process.stderr
 
 
-def test_a_callback_that_raises_does_not_stop_the_call(run_python):
+def test_a_callback_that_raises_does_not_stop_the_call(run_forked):
     program = """
         import torch
         from torch.openreg import _gpu_trace
@@ -341,6 +341,6 @@ def test_a_callback_that_raises_does_not_stop_the_call(run_python):
         event.synchronize()
         print(event.query())
     """
-    process = run_python(program)
+    process = run_forked(program)
     assert process.stdout == "True\n", process.stderr
     assert "from the callback" in process.stderr

@@ -82,13 +82,13 @@ MEASURE = """
 """
 
 
-def test_the_table_says_who_calls_a_member_and_how(compile_cpp, run_python):
+def test_the_table_says_who_calls_a_member_and_how(compile_cpp, run_forked):
     program = MEASURE.format(
         tests=str(Path(__file__).parent),
         calls=str(compile_cpp("calls")),
         trace=str(compile_cpp("trace")),
     )
-    process = run_python(program)
+    process = run_forked(program)
     assert process.returncode == 0, process.stderr
     measured = {name: (set(), set(), set()) for name in MEMBERS}
     for line in process.stdout.splitlines():

@@ -289,7 +289,7 @@ def test_statistics_follow_tensors():
     assert stats()["active_bytes.peak"] == before["active_bytes.current"]
 
 
-def test_the_host_cache_can_be_emptied_before_anything_was_pinned(run_python):
+def test_the_host_cache_can_be_emptied_before_anything_was_pinned(run_forked):
     # Without a registered host allocator this ends torch 2.13 by signal 11.
     program = """
         import torch
@@ -297,7 +297,7 @@ def test_the_host_cache_can_be_emptied_before_anything_was_pinned(run_python):
         torch.accelerator.empty_host_cache()
         print("alive")
     """
-    process = run_python(program)
+    process = run_forked(program)
     assert process.stdout == "alive\n", process.stderr
 
 
@@ -375,7 +375,7 @@ def test_pinned_memory_can_be_freed_after_a_fault():
         simulator.reset()
 
 
-def test_a_forked_child_can_free_but_not_pin(run_python):
+def test_a_forked_child_can_free_but_not_pin(run_forked):
     program = """
         import os, torch
         target = torch.zeros(1000, device="openreg")
@@ -393,7 +393,7 @@ def test_a_forked_child_can_free_but_not_pin(run_python):
         del x, y
         print(torch.ones(1000).pin_memory().is_pinned())
     """
-    process = run_python(program)
+    process = run_forked(program)
     lines = process.stdout.splitlines()
     assert lines[0] == "1000.0" and lines[1].endswith("Error"), process.stderr
     assert lines[2:] == ["True"], process.stderr

@@ -10,6 +10,7 @@ from multiprocessing.reduction import ForkingPickler
 
 import pytest
 import torch
+from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
 
 
 def test_memory_snapshot_goes_to_cuda():
@@ -20,11 +21,6 @@ def test_memory_snapshot_goes_to_cuda():
 def test_no_memory_pool_in_torch_accelerator():
     names = {*dir(torch.accelerator), *dir(torch.accelerator.memory)}
     assert not {name for name in names if "pool" in name.lower()}
-
-
-def test_graph_is_not_registered():
-    with pytest.raises(RuntimeError, match="not supported on device type: openreg"):
-        torch.accelerator.Graph()
 
 
 @pytest.mark.parametrize("device", ["cpu", "openreg"])
@@ -50,7 +46,7 @@ def test_capability_is_kept_and_shared():
     torch.accelerator.get_device_capability.cache_clear()
 
 
-def test_synchronize_is_silent_until_torch_itself_starts_the_device(run_python):
+def test_synchronize_is_silent_until_torch_itself_starts_the_device(run_forked):
     program = """
         import torch
         torch.openreg.init()
@@ -61,11 +57,11 @@ def test_synchronize_is_silent_until_torch_itself_starts_the_device(run_python):
         except ValueError:
             print("refused")
     """
-    process = run_python(program)
+    process = run_forked(program)
     assert process.stdout == "refused\n", process.stderr
 
 
-def test_a_guard_that_throws_from_get_stream_ends_the_process(run_python, compile_cpp):
+def test_a_guard_that_throws_from_get_stream_ends_the_process(run_forked, compile_cpp):
     program = f"""
         import torch
         torch.ops.load_library({str(compile_cpp("trace"))!r})
@@ -77,7 +73,7 @@ def test_a_guard_that_throws_from_get_stream_ends_the_process(run_python, compil
         except RuntimeError:
             print("raised")
     """
-    process = run_python(program)
+    process = run_forked(program)
     assert process.returncode == -6  # SIGABRT
     assert process.stdout == ""
     assert "Guard.getStream fails on purpose" in process.stderr
@@ -138,7 +134,7 @@ def test_events_ignore_what_torch_does_not_pass_on():
         torch.Event.from_ipc_handle(torch.device("openreg"), b"")
 
 
-def test_a_host_cache_that_does_not_exist_cannot_be_emptied(run_python):
+def test_a_host_cache_that_does_not_exist_cannot_be_emptied(run_forked):
     program = """
         import torch
         from torch.utils import backend_registration
@@ -150,19 +146,19 @@ def test_a_host_cache_that_does_not_exist_cannot_be_emptied(run_python):
         except NotImplementedError:
             torch.accelerator.empty_host_cache()
     """
-    process = run_python(program, TORCH_DEVICE_BACKEND_AUTOLOAD="0")
+    process = run_forked(program, TORCH_DEVICE_BACKEND_AUTOLOAD="0")
     assert process.returncode == -11, process.stderr
 
 
-def test_byteswap_reads_the_device_from_the_host(run_python):
+def test_byteswap_reads_the_device_from_the_host(run_forked):
     program = """
         import torch
         torch.ones(1, device="openreg").untyped_storage().byteswap(torch.float32)
     """
-    assert run_python(program).returncode == -11
+    assert run_forked(program).returncode == -11
 
 
-def test_accelerator_synchronize_lets_warnings_go_to_stderr(run_python):
+def test_accelerator_synchronize_lets_warnings_go_to_stderr(run_forked):
     program = """
         import torch, warnings
         warnings.simplefilter("error")
@@ -171,12 +167,12 @@ def test_accelerator_synchronize_lets_warnings_go_to_stderr(run_python):
             x = z.to(torch.float32)
         torch.accelerator.synchronize()
     """
-    process = run_python(program)
+    process = run_forked(program)
     assert process.returncode == 0
     assert "Warning: Casting complex values to real" in process.stderr
 
 
-def test_a_thread_that_computes_while_python_ends_aborts(run_python):
+def test_a_thread_that_computes_while_python_ends_aborts(run_forked):
     program = """
         import threading, time, torch
         def work(x=torch.ones(1)):
@@ -185,9 +181,33 @@ def test_a_thread_that_computes_while_python_ends_aborts(run_python):
         threading.Thread(target=work, daemon=True).start()
         time.sleep(0.1)
     """
-    process = run_python(program)
+    process = run_forked(program)
     aborted = "terminate called without an active exception" in process.stderr
     assert aborted == (sys.version_info < (3, 14))  # then such threads sleep for ever
+
+
+@pytest.mark.parametrize(("end", "ends"), [("sys.exit()", 0), ("os._exit(0)", 1)])
+def test_a_child_forked_after_a_profile_does_not_end(run_forked, end, ends):
+    program = f"""
+import os, signal, sys, time, torch
+from torch.profiler import ProfilerActivity, profile
+with profile(activities=[ProfilerActivity.CPU]):
+    torch.ones(2) + 1
+time.sleep(0.5)  # Kineto's thread begins to wait
+child = os.fork()
+if child == 0:
+    {end}
+for _ in range(100):
+    gone, _ = os.waitpid(child, os.WNOHANG)
+    if gone:
+        break
+    time.sleep(0.02)
+else:
+    os.kill(child, signal.SIGKILL)
+print(int(gone == child))
+"""
+    process = run_forked(program, TORCH_DEVICE_BACKEND_AUTOLOAD="0")
+    assert process.stdout == f"{ends}\n", process.stderr
 
 
 def test_the_eager_backend_forgets_the_mask_of_a_checkpoint_on_every_device():
@@ -212,17 +232,17 @@ def test_the_eager_backend_forgets_the_mask_of_a_checkpoint_on_every_device():
 
 
 @pytest.mark.parametrize("run", range(3))  # without the way round, most runs fail
-def test_a_process_may_end_right_after_backward(run_python, run):
+def test_a_process_may_end_right_after_backward(run_forked, run):
     program = """
         import torch
         x = torch.ones(4, device="openreg", requires_grad=True)
         torch.autograd.backward(x.view(4), torch.ones(4, device="openreg"))
     """
-    process = run_python(program)
+    process = run_forked(program)
     assert (process.returncode, process.stderr) == (0, "")
 
 
-def test_waiting_for_the_engine_survives_a_fault(run_python):
+def test_waiting_for_the_engine_survives_a_fault(run_forked):
     program = """
         import torch
         from torch_openreg.openreg import _engine
@@ -237,7 +257,7 @@ def test_waiting_for_the_engine_survives_a_fault(run_python):
         _engine._let_threads_finish()
         print(x.grad.shape)
     """
-    process = run_python(program)
+    process = run_forked(program)
     assert process.stdout == "faulted\ntorch.Size([4])\n", process.stderr
     assert process.returncode == 0
 
@@ -301,7 +321,7 @@ def test_a_custom_operator_has_a_forward_derivative_of_zero(copy_operator, devic
     ],
 )
 def test_device_generic_tests_learn_the_device_s_name_late(
-    run_python, before, expected
+    run_forked, before, expected
 ):
     program = f"""
         import torch, unittest
@@ -325,7 +345,7 @@ def test_device_generic_tests_learn_the_device_s_name_late(
             unittest.defaultTestLoader.loadTestsFromTestCase(Test).run(result)
             print(name, len(result.failures), len(result.expectedFailures))
     """
-    process = run_python(program)
+    process = run_forked(program)
     assert process.stdout == expected, process.stderr
 
 
@@ -365,3 +385,20 @@ def test_a_process_group_without_a_name_counts_as_gloo(group):
 def test_monitored_barrier_is_only_for_gloo(group):
     with pytest.raises(ValueError, match="only implemented for GLOO"):
         torch.distributed.monitored_barrier()
+
+
+@pytest.mark.parametrize("group", ["occl"], indirect=True)
+def test_bf16_compress_hook_is_refused_by_its_name(group):
+    model = torch.nn.Linear(1, 1).to("openreg")
+    ddp = torch.nn.parallel.DistributedDataParallel(model)
+    with pytest.raises(TypeError, match="BF16 all reduce communication hook required"):
+        ddp.register_comm_hook(None, default_hooks.bf16_compress_hook)
+
+
+@pytest.mark.parametrize("group", ["occl"], indirect=True)
+def test_the_name_of_a_split_group_depends_on_the_number_of_groups(group):
+    name = torch.distributed.distributed_c10d._process_group_name
+    before = name([0], use_hashed_name=True)
+    assert name([0], use_hashed_name=True) == before
+    torch.distributed.new_group([0])
+    assert name([0], use_hashed_name=True) != before

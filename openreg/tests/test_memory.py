@@ -103,7 +103,7 @@ def test_record_stream_is_what_protects_memory_of_another_stream(record):
     assert (torch.empty(1000, device="openreg").data_ptr() == address) is record
 
 
-def test_memory_of_a_recorded_stream_waits_for_it(run_python):
+def test_memory_of_a_recorded_stream_waits_for_it(run_forked):
     program = (
         KERNEL_FROM_PYTHON
         + """
@@ -120,11 +120,11 @@ def test_memory_of_a_recorded_stream_waits_for_it(run_python):
     print(torch.zeros(1000, device="openreg").data_ptr() == address)
     """
     )
-    process = run_python(program)
+    process = run_forked(program)
     assert process.stdout == "True\nTrue\n", process.stderr
 
 
-def test_a_recorded_tensor_can_die_after_a_fault_and_after_a_fork(run_python):
+def test_a_recorded_tensor_can_die_after_a_fault_and_after_a_fork(run_forked):
     program = (
         KERNEL_FROM_PYTHON
         + """
@@ -147,11 +147,11 @@ def test_a_recorded_tensor_can_die_after_a_fault_and_after_a_fork(run_python):
     print("alive")
     """
     )
-    process = run_python(program)
+    process = run_forked(program)
     assert process.stdout == "child\n0\nalive\n", process.stderr
 
 
-def test_a_storage_can_be_resized_on_another_stream(run_python):
+def test_a_storage_can_be_resized_on_another_stream(run_forked):
     program = (
         KERNEL_FROM_PYTHON
         + """
@@ -167,15 +167,15 @@ def test_a_storage_can_be_resized_on_another_stream(run_python):
     print(x[:4].tolist())
     """
     )
-    process = run_python(program)
+    process = run_forked(program)
     assert process.stdout == "[0.0, 1.0, 2.0, 3.0]\n", process.stderr
 
 
 def test_empty_cache_gives_memory_back():
     x = device_bytes(64 * MIB)
     del x
-    torch.accelerator.empty_cache()
     gc.collect()
+    torch.accelerator.empty_cache()
     free_before, total = memory.mem_get_info()
     x = device_bytes(64 * MIB)
     assert memory.mem_get_info() == (free_before - 64 * MIB, total)
@@ -231,7 +231,7 @@ def test_sizes_are_those_of_the_table(settings, size, rounded, segment):
         del x
 
 
-def test_out_of_memory_frees_the_cache_first(run_python):
+def test_out_of_memory_frees_the_cache_first(run_forked):
     program = """
         import torch
         x = torch.empty(40 << 20, dtype=torch.uint8, device="openreg")
@@ -247,7 +247,7 @@ def test_out_of_memory_frees_the_cache_first(run_python):
         print(torch.ones(1, device="openreg").item())
         print(torch.openreg.memory_stats()["num_ooms"])
     """
-    process = run_python(program, OPENREG_DEVICE_MEMORY=str(64 * MIB))
+    process = run_forked(program, OPENREG_DEVICE_MEMORY=str(64 * MIB))
     assert process.returncode == 0, process.stderr
     reserved, error, *rest = process.stdout.splitlines()
     assert reserved == "63"  # 20 MiB did not fit: 3 MiB did

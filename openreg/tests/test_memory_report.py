@@ -123,9 +123,9 @@ HISTORY = """
 """
 
 
-def test_torch_s_own_viewer_reads_the_snapshot(run_python, tmp_path):
+def test_torch_s_own_viewer_reads_the_snapshot(run_forked, tmp_path):
     file = tmp_path / "snapshot.pickle"
-    process = run_python(HISTORY.replace("FILE", str(file)))
+    process = run_forked(HISTORY.replace("FILE", str(file)))
     assert process.returncode == 0, process.stderr
     snapshot = pickle.loads(file.read_bytes())
     trace = snapshot["device_traces"][0]

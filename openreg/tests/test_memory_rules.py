@@ -69,32 +69,32 @@ NEEDS_GIL = """
 """
 
 
-def test_empty_cache_lets_go_of_the_gil(run_python):
+def test_empty_cache_lets_go_of_the_gil(run_forked):
     program = NEEDS_GIL.replace("BODY", "gate.wait()")
-    process = run_python(program.replace("CALL", "torch.openreg.empty_cache()"))
+    process = run_forked(program.replace("CALL", "torch.openreg.empty_cache()"))
     assert process.stdout == "done\n", process.stderr
 
 
-def test_gap_the_empty_cache_of_torch_keeps_the_gil(run_python):
+def test_gap_the_empty_cache_of_torch_keeps_the_gil(run_forked):
     """Pins a limit of torch 2.13: it waits with the GIL, so nobody opens the gate."""
     call = """import faulthandler
     faulthandler.dump_traceback_later(5, exit=True)  # needs no GIL
     torch.accelerator.empty_cache()"""
     program = NEEDS_GIL.replace("BODY", "gate.wait()").replace("CALL", call)
-    process = run_python(program)
+    process = run_forked(program)
     assert process.stdout == ""
     assert process.returncode == 1
     assert "in empty_cache" in process.stderr
 
 
-def test_a_kernel_gets_no_new_memory(run_python):
+def test_a_kernel_gets_no_new_memory(run_forked):
     """Rule 4: the driver refuses a kernel that asks for memory."""
     body = """try:
             torch.empty(64 << 20, dtype=torch.uint8, device="openreg")
         except torch.AcceleratorError as error:
             print("not permitted", error.error_code)"""
     program = NEEDS_GIL.replace("BODY", body)
-    process = run_python(program.replace("CALL", "torch.openreg.synchronize()"))
+    process = run_forked(program.replace("CALL", "torch.openreg.synchronize()"))
     assert process.stdout == "not permitted 800\ndone\n", process.stderr
 
 
@@ -120,13 +120,13 @@ RECORDING = """
 """
 
 
-def test_stacks_are_gathered_before_the_lock(run_python):
+def test_stacks_are_gathered_before_the_lock(run_forked):
     """Rule 3: gathering takes the GIL, which the holder of the lock may wait for."""
-    process = run_python(RECORDING)
+    process = run_forked(RECORDING)
     assert process.stdout == "done\n", process.stderr
 
 
-def test_the_gpu_trace_is_told(run_python):
+def test_the_gpu_trace_is_told(run_forked):
     program = """
         import torch
         seen = []
@@ -140,7 +140,7 @@ def test_the_gpu_trace_is_told(run_python):
         del x
         print(seen == [(address, True)] * 2)  # the callbacks may use the allocator
     """
-    process = run_python(program)
+    process = run_forked(program)
     assert process.stdout == "True\n", process.stderr
 
 
@@ -153,7 +153,7 @@ def test_without_python(compile_cpp):
     assert process.returncode == 0
 
 
-def test_a_forked_child_finds_no_lock(run_python):
+def test_a_forked_child_finds_no_lock(run_forked):
     program = """
         import os, threading, torch
         x = torch.ones(1000, device="openreg")
@@ -179,7 +179,7 @@ def test_a_forked_child_finds_no_lock(run_python):
             t.join()
         print(statuses, x.sum().item())
     """
-    process = run_python(program)
+    process = run_forked(program)
     assert process.stdout == f"{[0] * 5} 1000.0\n", process.stderr
 
 

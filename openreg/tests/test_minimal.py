@@ -64,7 +64,7 @@ def test_bad_arguments_of_factories_are_named():
     assert_close(torch.ones(1, device="openreg").cpu(), torch.ones(1))  # still usable
 
 
-def test_host_code_cannot_touch_device_memory(run_python):
+def test_host_code_cannot_touch_device_memory(run_forked):
     program = """
         import ctypes, torch
         x = torch.ones(4, device="openreg")
@@ -72,7 +72,7 @@ def test_host_code_cannot_touch_device_memory(run_python):
         print("before", flush=True)
         print(ctypes.c_float.from_address(x.data_ptr()).value)
     """
-    process = run_python(program)
+    process = run_forked(program)
     assert process.stdout == "before\n"
     assert process.returncode == -11, process.stderr  # SIGSEGV
     assert "Segmentation fault" in process.stderr
@@ -150,7 +150,7 @@ def test_pending_conjugation_and_negation_are_honoured(target):
     assert_close(out.cpu(), x.conj().resolve_conj())
 
 
-def test_copy_between_devices_waits_for_both(run_python):
+def test_copy_between_devices_waits_for_both(run_forked):
     # 200 dependent copies there and back: an unordered one would carry an old value.
     x = torch.zeros(1000, device="openreg:0")
     for _ in range(200):
@@ -180,7 +180,7 @@ def test_streams_of_a_device_that_does_not_exist_are_refused():
         torch.accelerator.current_stream(5)
 
 
-def test_a_child_forked_while_a_thread_allocates_can_free_tensors(run_python):
+def test_a_child_forked_while_a_thread_allocates_can_free_tensors(run_forked):
     program = """
         import os, threading, torch
         def churn():
@@ -197,7 +197,7 @@ def test_a_child_forked_while_a_thread_allocates_can_free_tensors(run_python):
         print("done", flush=True)
         os._exit(0)
     """
-    process = run_python(program)
+    process = run_forked(program)
     assert process.stdout == "done\n", process.stderr
 
 

@@ -267,8 +267,8 @@ FORK = """
 """
 
 
-def test_a_child_forked_after_use_is_told(run_python):
-    result = run_python(FORK)
+def test_a_child_forked_after_use_is_told(run_forked):
+    result = run_forked(FORK)
     *errors, last = result.stdout.splitlines()
     assert last == "0 [1.0, 1.0, 1.0]", result.stderr
     assert len(errors) == 3
@@ -294,8 +294,8 @@ FORK_BEFORE = """
 """
 
 
-def test_a_child_forked_before_use_sends(run_python):
-    result = run_python(FORK_BEFORE)
+def test_a_child_forked_before_use_sends(run_forked):
+    result = run_forked(FORK_BEFORE)
     assert result.stdout == "0 [2.0, 2.0, 2.0]\n", result.stderr
 
 
@@ -326,8 +326,8 @@ def test_a_forked_child_leaves_received_memory_alone(tmp_path):
     assert result.stdout == "3 2000.0\n", result.stderr
 
 
-def test_importing_torch_starts_nothing(run_python):
-    result = run_python("""
+def test_importing_torch_starts_nothing(run_forked):
+    result = run_forked("""
         import torch, torch_openreg.openreg.reductions
         from multiprocessing.reduction import ForkingPickler
         ForkingPickler.loads(ForkingPickler.dumps(torch.ones(3)))
@@ -336,10 +336,10 @@ def test_importing_torch_starts_nothing(run_python):
     assert result.stdout == "False\n", result.stderr
 
 
-def test_a_process_with_fewer_devices_refuses(run_python):
+def test_a_process_with_fewer_devices_refuses(run_forked):
     x = torch.ones(3, device="openreg:1")
     message = bytes(ForkingPickler.dumps(x))
-    result = run_python(
+    result = run_forked(
         f"""
         from multiprocessing.reduction import ForkingPickler
         try:

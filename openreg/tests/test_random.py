@@ -172,13 +172,13 @@ print(digest.hexdigest())
 """
 
 
-def test_threads_and_the_way_of_execution_do_not_matter(run_python):
+def test_threads_and_the_way_of_execution_do_not_matter(run_forked):
     expected = None
     for env in (
         {"OMP_NUM_THREADS": "1", "OPENREG_LAUNCH_BLOCKING": "1"},
         {"OMP_NUM_THREADS": "5", "OPENREG_STEAL": "0"},
     ):
-        process = run_python(PROGRAM, **env)
+        process = run_forked(PROGRAM, **env)
         assert process.returncode == 0, process.stderr
         expected = expected or process.stdout
         assert process.stdout == expected, env
@@ -261,8 +261,8 @@ def test_fork_rng_restores_every_device():
     assert torch.equal(after[1], states[1])
 
 
-def test_seeding_in_a_forked_child_leaves_the_device_alone(run_python):
-    process = run_python(
+def test_seeding_in_a_forked_child_leaves_the_device_alone(run_forked):
+    process = run_forked(
         """
         import os, torch
         torch.manual_seed(5)

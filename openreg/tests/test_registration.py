@@ -158,7 +158,7 @@ def test_memory_shared_until_it_is_written_stays_on_its_device():
     assert_close(y.cpu(), torch.arange(8.0) + 1)
 
 
-def test_a_kernel_that_fails_stops_the_device_and_says_why(run_python):
+def test_a_kernel_that_fails_stops_the_device_and_says_why(run_forked):
     program = """
         import ctypes, pathlib, torch, torch_openreg
         x = torch.ones(2, device="openreg")
@@ -179,7 +179,7 @@ def test_a_kernel_that_fails_stops_the_device_and_says_why(run_python):
                 print(error)
         print(torch.ones(2, device="openreg:1").tolist())
     """
-    process = run_python(program)
+    process = run_forked(program)
     lines = process.stdout.splitlines()
     assert len(lines) == 4, process.stderr
     for line in lines[:3]:

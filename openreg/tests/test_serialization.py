@@ -180,7 +180,7 @@ def test_a_location_without_an_index_is_the_current_device(file):
         assert torch.load(file, map_location="openreg").device.index == 1
 
 
-def test_files_of_another_name_need_a_reader(run_python, tmp_path):
+def test_files_of_another_name_need_a_reader(run_forked, tmp_path):
     torch.save(values().to("openreg:1"), tmp_path / "x.pt")
     data = (tmp_path / "x.pt").read_bytes()
     (tmp_path / "old.pt").write_bytes(data.replace(b"openreg:1", b"oldname:1"))
@@ -199,7 +199,7 @@ def test_files_of_another_name_need_a_reader(run_python, tmp_path):
         torch.serialization.register_package(5, lambda storage: None, read_old)
         print(torch.load(path).device)
     """
-    process = run_python(program)  # readers stay registered
+    process = run_forked(program)  # readers stay registered
     assert process.stdout == (
         "don't know how to restore data location of torch.storage.UntypedStorage "
         "(tagged with oldname:1)\nopenreg:1\n"
@@ -244,7 +244,7 @@ def test_saving_waits_for_the_stream(flag, device):
 @pytest.mark.parametrize(
     ("source", "output"), [("x", "others run\n"), ("x.untyped_storage()", "")]
 )
-def test_gap_a_copy_of_a_storage_keeps_the_gil(run_python, source, output):
+def test_gap_a_copy_of_a_storage_keeps_the_gil(run_forked, source, output):
     program = f"""
         import faulthandler, threading, torch
         x = torch.ones(4, device="openreg")
@@ -257,7 +257,7 @@ def test_gap_a_copy_of_a_storage_keeps_the_gil(run_python, source, output):
             faulthandler.cancel_dump_traceback_later()
         thread.join()
     """
-    process = run_python(program)
+    process = run_forked(program)
     assert (process.stdout, process.returncode) == (output, 0 if output else 1)
 
 

@@ -28,7 +28,7 @@ READ_WELL = f" {values().tolist()}"
 
 
 @pytest.fixture
-def read(run_python, tmp_path):
+def read(run_forked, tmp_path):
     """Read a tensor of device 1 with tags, in both formats, on another machine."""
     x = values().to("openreg:1")
     torch.openreg.set_tensor_tags(x, {"packed": True})
@@ -38,7 +38,7 @@ def read(run_python, tmp_path):
 
     def read(locations: list, **machine: str) -> dict:
         program = READ.format(paths=paths, locations=locations)
-        process = run_python(program, **machine)
+        process = run_forked(program, **machine)
         assert process.returncode == 0, process.stderr
         *lines, loaded = process.stdout.splitlines()
         assert loaded == str("TORCH_DEVICE_BACKEND_AUTOLOAD" not in machine)

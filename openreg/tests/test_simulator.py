@@ -142,7 +142,7 @@ def test_wrong_arguments_are_refused(call, error):
         call()
 
 
-def test_the_environment_delays_a_whole_process(run_python):
+def test_the_environment_delays_a_whole_process(run_forked):
     program = """
         import time, torch
         from torch_openreg import _C
@@ -155,5 +155,5 @@ def test_the_environment_delays_a_whole_process(run_python):
         torch.openreg.simulator.reset()
         print(_C._sim_delay())
     """
-    process = run_python(program, OPENREG_SIM_DELAY="10000:0")
+    process = run_forked(program, OPENREG_SIM_DELAY="10000:0")
     assert process.stdout == "True (10000, 0)\n(10000, 0)\n", process.stderr

@@ -54,33 +54,33 @@ def test_the_generic_tests_pass(name, least, skipped):
         ({"TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}, ["CPU"]),
     ],
 )
-def test_the_environment_selects_devices(env, classes, run_python):
-    process = run_python(INSTANTIATE.format(only_for=None), **env)
+def test_the_environment_selects_devices(env, classes, run_forked):
+    process = run_forked(INSTANTIATE.format(only_for=None), **env)
     assert process.stdout.split() == [f"Test{name}" for name in classes], process.stderr
 
 
 @pytest.mark.parametrize(
     ("custom", "classes"), [("privateuse1", ["PRIVATEUSE1"]), ("openreg", [])]
 )
-def test_a_file_for_other_devices_runs_on_this_one(custom, classes, run_python):
+def test_a_file_for_other_devices_runs_on_this_one(custom, classes, run_forked):
     program = INSTANTIATE.format(only_for="cuda")
-    process = run_python(program, PYTORCH_TESTING_DEVICE_FOR_CUSTOM=custom)
+    process = run_forked(program, PYTORCH_TESTING_DEVICE_FOR_CUSTOM=custom)
     assert process.stdout.split() == [f"Test{name}" for name in classes], process.stderr
 
 
-def test_a_file_adds_a_base_class(run_python, tmp_path):
+def test_a_file_adds_a_base_class(run_forked, tmp_path):
     base = tmp_path / "base.py"
     base.write_text(
         "class Mine(CPUTestBase):\n    device_type = 'mine'\nTEST_CLASS = Mine\n"
     )
     program = INSTANTIATE.format(only_for=None)
-    process = run_python(program, TORCH_TEST_DEVICES=str(base))
+    process = run_forked(program, TORCH_TEST_DEVICES=str(base))
     expected = ["TestCPU", "TestPRIVATEUSE1", "TestMINE"]
     assert process.stdout.split() == expected, process.stderr
 
 
-def test_a_backend_says_what_to_expect(run_python):
-    process = run_python(
+def test_a_backend_says_what_to_expect(run_forked):
+    process = run_forked(
         """
         import unittest
         import torch

@@ -128,9 +128,9 @@ PROGRAM = """
 
 @pytest.mark.parametrize("delay", ["0", "300:5"], ids=["quick", "delayed"])
 @pytest.mark.parametrize("steal", ["0", "1"], ids=["workers", "stealing"])
-def test_eight_threads_compute_what_the_cpu_does(steal, delay, run_python, request):
+def test_eight_threads_compute_what_the_cpu_does(steal, delay, run_forked, request):
     program = PROGRAM.format(folder=str(request.path.parent), seed=1, steps=120)
-    process = run_python(program, OPENREG_STEAL=steal, OPENREG_SIM_DELAY=delay)
+    process = run_forked(program, OPENREG_STEAL=steal, OPENREG_SIM_DELAY=delay)
     assert process.returncode == 0, process.stderr
     assert process.stdout == "0 0\n"  # nothing leaks
     assert process.stderr == ""
@@ -187,7 +187,7 @@ def test_one_graph_is_shared_by_eight_threads():
     assert x.grad.tolist() == [8.0] * 1000
 
 
-def test_the_threads_of_the_driver_obey_set_num_threads(run_python):
+def test_the_threads_of_the_driver_obey_set_num_threads(run_forked):
     program = """
 import os
 import torch
@@ -199,4 +199,40 @@ x @ x
 torch.openreg.synchronize()
 print(len(os.listdir("/proc/self/task")) - before)
 """
-    assert run_python(program, OPENREG_STEAL="0").stdout == "0\n"
+    assert run_forked(program, OPENREG_STEAL="0").stdout == "0\n"
+
+
+def test_a_result_has_the_same_bits_whichever_thread_computes_it(run_forked):
+    program = """
+import threading
+import torch
+torch.set_num_threads(2)
+values = [torch.randn(300_000) for _ in range(10)]
+expected = {}
+for number in (1, 2):
+    torch.set_num_threads(number)
+    expected[number] = [x.sum().item() for x in values]
+assert expected[1] != expected[2]
+
+def check(number):
+    streams = [torch.Stream("openreg") for _ in values]
+    sums = []
+    for x, stream in zip(values, streams):
+        with stream:
+            sums.append(x.to("openreg").sum())
+    torch.accelerator.synchronize()
+    assert [s.item() for s in sums] == expected[number]
+    assert torch.get_num_threads() == number
+
+# What torch's thread that pins batches does: threads that begin later have 1.
+other = threading.Thread(target=torch.set_num_threads, args=(1,))
+other.start()
+other.join()
+check(2)
+torch.set_num_threads(1)
+check(1)
+torch.set_num_threads(2)
+check(2)
+"""
+    run_forked(program, OPENREG_STEAL="0")
+    run_forked(program, OPENREG_STEAL="1")

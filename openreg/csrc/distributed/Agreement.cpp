@@ -1,35 +1,35 @@
 // Whether all ranks ask for the same operation; see docs/modules/distributed.md.
 #include "csrc/distributed/Agreement.h"
 
+#include <ATen/core/TensorAccessor.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/tensor.h>
 
-#include <array>
-#include <cstring>
 #include <sstream>
+
+#include "csrc/distributed/Checks.h"
+#include "csrc/distributed/OnBoard.h"
 
 namespace openreg {
 namespace {
 
-// Rows of numbers, one for each rank; `mine` is this rank's.
-at::Tensor exchange(c10d::Backend& carrier, at::Tensor mine,
-                    std::chrono::milliseconds timeout) {
-  at::Tensor all = at::empty({carrier.getSize(), mine.numel()}, mine.options());
-  std::vector<std::vector<at::Tensor>> rows{all.unbind(0)};
-  std::vector<at::Tensor> row{mine};
-  c10d::AllgatherOptions options;
-  options.timeout = timeout;
-  carrier.allgather(rows, row, options)->wait();
-  return all;
-}
-
-const char* name_of(int64_t reduce) {
-  static constexpr std::array names{"sum", "avg",  "product", "min",
-                                    "max", "band", "bor",     "bxor"};
-  return names.at(static_cast<size_t>(reduce));
+// Each row is the `splits` of a rank.
+void compare_exchange(const at::Tensor& rows) {
+  const int64_t size = rows.size(0);
+  const auto row = rows.accessor<int64_t, 2>();
+  for (int64_t from = 0; from < size; ++from) {
+    for (int64_t to = 0; to < size; ++to) {
+      const int64_t sends = row[from][to];
+      const int64_t expects = row[to][size + from];
+      TORCH_CHECK_WITH(DistBackendError, sends == expects, "rank ", from, " sends ",
+                       sends, " bytes to rank ", to, ", which expects ", expects);
+    }
+  }
 }
 
 }  // namespace
+
+static_assert(sizeof(Signature) == Signature::kNumbers * sizeof(int64_t));
 
 std::string Signature::describe() const {
   std::ostringstream text;
@@ -42,7 +42,7 @@ std::string Signature::describe() const {
     text << ", " << bytes << " bytes";
   }
   if (reduce >= 0) {
-    text << ", " << name_of(reduce);
+    text << ", ReduceOp." << name_of_reduction(reduce);
   }
   if (root >= 0) {
     text << ", root " << root;
@@ -50,41 +50,54 @@ std::string Signature::describe() const {
   return text.str();
 }
 
+at::Tensor exchange(c10d::Backend& carrier, const at::Tensor& mine,
+                    std::chrono::milliseconds timeout) {
+  at::Tensor all = at::empty({carrier.getSize(), mine.numel()}, mine.options());
+  std::vector<std::vector<at::Tensor>> rows{all.unbind(0)};
+  std::vector<at::Tensor> row{mine};
+  c10d::AllgatherOptions options;
+  options.timeout = timeout;
+  carrier.allgather(rows, row, options)->wait();
+  return all;
+}
+
 // LITERALINCLUDE START: OCCL_AGREE
-void agree(c10d::Backend& carrier, const Signature& mine,
-           std::chrono::milliseconds timeout) {
-  static_assert(sizeof(Signature) == Signature::kNumbers * sizeof(int64_t));
-  at::Tensor row = at::empty({Signature::kNumbers}, at::kLong);
-  std::memcpy(row.data_ptr(), &mine, sizeof(mine));
-  const at::Tensor all = exchange(carrier, row, timeout);
-  const auto* signatures = static_cast<const Signature*>(all.const_data_ptr());
+void compare(const std::vector<Signature>& all) {
   std::string said;
   bool same = true;
-  for (int rank = 0; rank < carrier.getSize(); ++rank) {
-    same &= std::memcmp(&signatures[rank], &mine, sizeof(mine)) == 0;
-    said += c10::str("\n  rank ", rank, ": ", signatures[rank].describe());
+  for (size_t rank = 0; rank < all.size(); ++rank) {
+    same &= all[rank] == all[0];
+    said += c10::str("\n  rank ", rank, ": ", all[rank].describe());
   }
   TORCH_CHECK_WITH(DistBackendError, same,
                    "the ranks do not ask for the same operation:", said);
 }
 // LITERALINCLUDE END: OCCL_AGREE
 
-void agree_on_exchange(c10d::Backend& carrier, const std::vector<int64_t>& sent,
-                       const std::vector<int64_t>& expected,
-                       std::chrono::milliseconds timeout) {
-  const int size = carrier.getSize();
-  std::vector<int64_t> mine(sent);
-  mine.insert(mine.end(), expected.begin(), expected.end());
-  const at::Tensor all = exchange(carrier, at::tensor(mine, at::kLong), timeout);
-  const auto* rows = all.const_data_ptr<int64_t>();
-  const int64_t width = 2 * int64_t{size};
-  for (int from = 0; from < size; ++from) {
-    for (int to = 0; to < size; ++to) {
-      const int64_t sends = rows[from * width + to];
-      const int64_t expects = rows[to * width + size + from];
-      TORCH_CHECK_WITH(DistBackendError, sends == expects, "rank ", from, " sends ",
-                       sends, " bytes to rank ", to, ", which expects ", expects);
+void agree(c10d::Backend& carrier, Board* board, const Signature& mine,
+           const std::vector<int64_t>& splits, std::chrono::milliseconds timeout) {
+  const int64_t ranks = carrier.getSize();
+  const at::Tensor row = at::tensor(splits, at::kLong);
+  at::Tensor rows = at::empty({ranks, row.numel()}, at::kLong);
+  if (board != nullptr) {
+    std::vector<std::vector<at::Tensor>> parts;
+    for (const at::Tensor& part : rows.unbind()) {
+      parts.push_back({part});
     }
+    carry_on_board(*board, mine, {row}, gather_from_board(parts), timeout);
+  } else {
+    const auto* numbers = reinterpret_cast<const int64_t*>(&mine);
+    const at::Tensor all = exchange(
+        carrier, at::tensor(at::ArrayRef<int64_t>(numbers, Signature::kNumbers)),
+        timeout);
+    const auto* signatures = static_cast<const Signature*>(all.const_data_ptr());
+    compare({signatures, signatures + ranks});
+    if (!splits.empty()) {
+      rows = exchange(carrier, row, timeout);
+    }
+  }
+  if (!splits.empty()) {
+    compare_exchange(rows);
   }
 }
 

@@ -9,8 +9,10 @@
 
 namespace openreg {
 
+class Board;
+
 // A collective in numbers that every rank must have in common. Gloo does not compare:
-// where sizes differ, it ends the process from a thread of its own.
+// it ends the process that gets more than it expects, from a thread of its own.
 struct Signature {
   int64_t number;   // how many collectives came before, in this group
   int64_t type;     // c10d::OpType
@@ -23,17 +25,21 @@ struct Signature {
 
   static constexpr int64_t kNumbers = 8;
   std::string describe() const;
+  bool operator==(const Signature&) const = default;
 };
 
-// On the device: compares signatures with all ranks. Throws DistBackendError, on every
-// rank, if one differs.
-void agree(c10d::Backend& carrier, const Signature& mine,
-           std::chrono::milliseconds timeout);
+// Rows of numbers, one for each rank; `mine` is this rank's.
+at::Tensor exchange(c10d::Backend& carrier, const at::Tensor& mine,
+                    std::chrono::milliseconds timeout);
 
-// On the device: compares how much each rank sends to each other one with what that one
-// expects. `sent[r]`: bytes for rank r; `expected[r]`: bytes from rank r.
-void agree_on_exchange(c10d::Backend& carrier, const std::vector<int64_t>& sent,
-                       const std::vector<int64_t>& expected,
-                       std::chrono::milliseconds timeout);
+// Throws DistBackendError, on every rank, if the signature of one differs.
+void compare(const std::vector<Signature>& all);
+
+// On the device: compares signatures with all ranks and, unless `splits` is empty, how
+// much each rank sends to each other one with what that one expects. `splits` has for
+// each rank the bytes for it, and then for each rank the bytes from it. Throws as
+// compare() does. `board` may be null: then the carrier carries.
+void agree(c10d::Backend& carrier, Board* board, const Signature& mine,
+           const std::vector<int64_t>& splits, std::chrono::milliseconds timeout);
 
 }  // namespace openreg

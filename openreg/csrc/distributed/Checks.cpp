@@ -32,12 +32,16 @@ void check_tensors(const char* name, const std::vector<at::Tensor>& tensors) {
   }
 }
 
-void check_reduction(const char* name, const ReduceOp& op, at::ScalarType dtype) {
+const char* name_of_reduction(int64_t op) {
   static constexpr const char* kNames[] = {"SUM",  "AVG", "PRODUCT", "MIN",       "MAX",
                                            "BAND", "BOR", "BXOR",    "PREMUL_SUM"};
+  return op >= 0 && op < std::ssize(kNames) ? kNames[op] : "UNUSED";
+}
+
+void check_reduction(const char* name, const ReduceOp& op, at::ScalarType dtype) {
   const bool bits =
       op.op_ == ReduceOp::BAND || op.op_ == ReduceOp::BOR || op.op_ == ReduceOp::BXOR;
-  bool good = op.op_ <= ReduceOp::BXOR;
+  bool good = op.op_ <= ReduceOp::PREMUL_SUM;
   if (dtype == at::kFloat || dtype == at::kDouble || dtype == at::kHalf ||
       dtype == at::kBFloat16) {
     good &= !bits;
@@ -45,12 +49,12 @@ void check_reduction(const char* name, const ReduceOp& op, at::ScalarType dtype)
     good &= op.op_ == ReduceOp::SUM || op.op_ == ReduceOp::AVG;
   } else if (dtype == at::kChar || dtype == at::kByte || dtype == at::kBool ||
              dtype == at::kInt || dtype == at::kLong) {
-    good &= op.op_ != ReduceOp::AVG;
+    good &= op.op_ != ReduceOp::AVG && op.op_ != ReduceOp::PREMUL_SUM;
   } else {
     good = false;
   }
   TORCH_CHECK_TYPE(good, name, " cannot reduce ", dtype, " with ReduceOp.",
-                   op.op_ < std::size(kNames) ? kNames[op.op_] : "UNUSED",
+                   name_of_reduction(op.op_),
                    "; the page modules/distributed has a table of what it can");
 }
 

@@ -1,6 +1,9 @@
 // The collectives, by their arguments; see docs/modules/distributed.md.
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/clone.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/mul.h>
 
 #include <numeric>
 
@@ -34,7 +37,36 @@ Lists lists_of(const Tensors& tensors, size_t count) {
   return result;
 }
 
+std::vector<int64_t> joined(std::vector<int64_t> a, const std::vector<int64_t>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
 int64_t number(const c10d::ReduceOp& op) { return static_cast<int64_t>(op.op_); }
+
+// LITERALINCLUDE START: OCCL_PREMUL
+// PREMUL_SUM is SUM of what each rank has multiplied by a factor of its own: a number,
+// or a tensor of one element. Multiplies on the current stream, into the caller's
+// tensors if they are also the outputs.
+c10d::ReduceOp multiplied(const c10d::ReduceOp& op, Tensors& inputs, bool in_place) {
+  if (op.op_ != c10d::ReduceOp::PREMUL_SUM) {
+    return op;
+  }
+  const at::NoGradGuard no_grad;
+  const auto& by = static_cast<const c10d::PreMulSumSupplement&>(*op.supplement_);
+  for (at::Tensor& input : inputs) {
+    const at::Tensor product = by.tensor_factor.defined()
+                                   ? at::mul(input, by.tensor_factor.reshape({}))
+                                   : at::mul(input, at::Scalar(by.double_factor));
+    if (in_place) {
+      input.copy_(product);
+    } else {
+      input = product.to(input.scalar_type());
+    }
+  }
+  return c10d::ReduceOp::SUM;
+}
+// LITERALINCLUDE END: OCCL_PREMUL
 
 }  // namespace
 
@@ -67,30 +99,38 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::allreduce(
 }
 
 ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::allreduce_coalesced(
-    Tensors& tensors, const c10d::AllreduceCoalescedOptions& options) {
+    Tensors& tensors, const c10d::AllreduceCoalescedOptions& given) {
   constexpr const char* kName = "occl::all_reduce";
   check_tensors(kName, tensors);
-  check_reduction(kName, options.reduceOp, tensors[0].scalar_type());
-  return collective({.name = kName,
-                     .type = OpType::ALLREDUCE,
-                     .outputs = tensors,
-                     .inputs = {},
-                     .share = tensors,
-                     .timeout = options.timeout,
-                     .reduce = number(options.reduceOp)},
-                    [options](Backend& carrier, Tensors& out, Tensors&) {
-                      return out.size() == 1
-                                 ? carrier.allreduce(out, options)
-                                 : carrier.allreduce_coalesced(out, options);
-                    });
+  check_reduction(kName, given.reduceOp, tensors[0].scalar_type());
+  auto options = given;
+  options.reduceOp = multiplied(given.reduceOp, tensors, true);
+  return collective(
+      {.name = kName,
+       .type = OpType::ALLREDUCE,
+       .outputs = tensors,
+       .inputs = {},
+       .share = tensors,
+       .timeout = options.timeout,
+       .reduce = number(options.reduceOp),
+       .on_board = [op = options.reduceOp](
+                       const Tensors& out) { return reduce_from_board(out, op); }},
+      [options](Backend& carrier, Tensors& out, Tensors&) {
+        return out.size() == 1 ? carrier.allreduce(out, options)
+                               : carrier.allreduce_coalesced(out, options);
+      });
 }
 
 ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::reduce(Tensors& tensors,
-                                                   const c10d::ReduceOptions& options) {
+                                                   const c10d::ReduceOptions& given) {
   constexpr const char* kName = "occl::reduce";
   check_single(kName, tensors.size());
-  check_rank(kName, options.rootRank, getSize());
-  check_reduction(kName, options.reduceOp, tensors[0].scalar_type());
+  check_rank(kName, given.rootRank, getSize());
+  check_tensors(kName, tensors);
+  check_reduction(kName, given.reduceOp, tensors[0].scalar_type());
+  auto options = given;
+  const bool root = given.rootRank == getRank();
+  options.reduceOp = multiplied(given.reduceOp, tensors, root);
   return collective({.name = kName,
                      .type = OpType::REDUCE,
                      .outputs = tensors,
@@ -99,8 +139,10 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::reduce(Tensors& tensors,
                      .timeout = options.timeout,
                      .root = options.rootRank,
                      .reduce = number(options.reduceOp)},
-                    [options](Backend& carrier, Tensors& out, Tensors&) {
-                      return carrier.reduce(out, options);
+                    [options, root](Backend& carrier, Tensors& out, Tensors&) {
+                      // Gloo leaves sums of some ranks in the tensors of the others.
+                      Tensors scratch{root ? out[0] : out[0].clone()};
+                      return carrier.reduce(scratch, options);
                     });
 }
 
@@ -115,7 +157,11 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::allgather(
                      .outputs = outputs[0],
                      .inputs = inputs,
                      .share = inputs,
-                     .timeout = options.timeout},
+                     .timeout = options.timeout,
+                     .on_board =
+                         [](const Tensors& out) {
+                           return gather_from_board(lists_of(out, out.size()));
+                         }},
                     [options](Backend& carrier, Tensors& out, Tensors& in) {
                       Lists lists{out};
                       return carrier.allgather(lists, in, options);
@@ -141,7 +187,18 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::allgather_into_tensor_coalesced(
                      .outputs = outputs,
                      .inputs = inputs,
                      .share = inputs,
-                     .timeout = options.timeout},
+                     .timeout = options.timeout,
+                     .on_board =
+                         [ranks = getSize()](const Tensors& out) {
+                           Lists parts(ranks);
+                           for (const at::Tensor& whole : out) {
+                             const Tensors chunks = whole.chunk(ranks);
+                             for (int rank = 0; rank < ranks; ++rank) {
+                               parts[rank].push_back(chunks[rank]);
+                             }
+                           }
+                           return gather_from_board(parts);
+                         }},
                     [options](Backend& carrier, Tensors& out, Tensors& in) {
                       return carrier.allgather_into_tensor_coalesced(out, in, options);
                     });
@@ -165,7 +222,11 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::allgather_coalesced(
                      .outputs = flatten(outputs),
                      .inputs = inputs,
                      .share = inputs,
-                     .timeout = options.timeout},
+                     .timeout = options.timeout,
+                     .on_board =
+                         [ranks](const Tensors& out) {
+                           return gather_from_board(lists_of(out, ranks));
+                         }},
                     [options, ranks](Backend& carrier, Tensors& out, Tensors& in) {
                       Lists lists = lists_of(out, ranks);
                       return carrier.allgather_coalesced(lists, in, options);
@@ -223,12 +284,14 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::scatter(
 }
 
 ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::reduce_scatter(
-    Tensors& outputs, Lists& inputs, const c10d::ReduceScatterOptions& options) {
+    Tensors& outputs, Lists& inputs, const c10d::ReduceScatterOptions& given) {
   constexpr const char* kName = "occl::reduce_scatter";
   check_single(kName, outputs.size());
   check_single(kName, inputs.size());
   check_list(kName, inputs[0], getSize(), outputs[0]);
-  check_reduction(kName, options.reduceOp, outputs[0].scalar_type());
+  check_reduction(kName, given.reduceOp, outputs[0].scalar_type());
+  auto options = given;
+  options.reduceOp = multiplied(given.reduceOp, inputs[0], false);
   return collective({.name = kName,
                      .type = OpType::REDUCE_SCATTER,
                      .outputs = outputs,
@@ -249,14 +312,16 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::_reduce_scatter_base(
 }
 
 ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::reduce_scatter_tensor_coalesced(
-    Tensors& outputs, Tensors& inputs, const c10d::ReduceScatterOptions& options) {
+    Tensors& outputs, Tensors& inputs, const c10d::ReduceScatterOptions& given) {
   constexpr const char* kName = "occl::reduce_scatter_tensor";
   TORCH_CHECK_VALUE(outputs.size() == inputs.size(), kName, " got ", inputs.size(),
                     " inputs and ", outputs.size(), " outputs");
   for (size_t i = 0; i < inputs.size(); ++i) {
     check_whole(kName, inputs[i], getSize(), outputs[i]);
-    check_reduction(kName, options.reduceOp, outputs[i].scalar_type());
+    check_reduction(kName, given.reduceOp, outputs[i].scalar_type());
   }
+  auto options = given;
+  options.reduceOp = multiplied(given.reduceOp, inputs, false);
   return collective({.name = kName,
                      .type = OpType::_REDUCE_SCATTER_BASE,
                      .outputs = outputs,
@@ -282,8 +347,7 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::alltoall_base(
        .inputs = {input},
        .share = {},
        .timeout = options.timeout,
-       .sent = sent,
-       .expected = expected},
+       .splits = joined(sent, expected)},
       [options, sent, expected](Backend& carrier, Tensors& out, Tensors& in) {
         std::vector<int64_t> to(expected), from(sent);
         return carrier.alltoall_base(out[0], in[0], to, from, options);
@@ -309,8 +373,7 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::alltoall(
        .inputs = inputs,
        .share = {},
        .timeout = options.timeout,
-       .sent = sent,
-       .expected = expected},
+       .splits = joined(sent, expected)},
       [options, sent, expected](Backend& carrier, Tensors& out, Tensors& in) {
         // Gloo's own wants equal sizes.
         at::Tensor from = at::cat(in);
@@ -330,18 +393,21 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::alltoall(
 
 ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::barrier(
     const c10d::BarrierOptions& options) {
-  Collective call{.name = "occl::barrier",
-                  .type = OpType::BARRIER,
-                  .outputs = {},
-                  .inputs = {},
-                  .share = {},
-                  .timeout = options.timeout,
-                  .host_waits = true};
-  const auto index = options.device && options.device->has_index()
-                         ? options.device->index()
-                     : options.device_ids.empty()
-                         ? current_device()
-                         : static_cast<c10::DeviceIndex>(options.device_ids[0]);
+  Collective call{
+      .name = "occl::barrier",
+      .type = OpType::BARRIER,
+      .outputs = {},
+      .inputs = {},
+      .share = {},
+      .timeout = options.timeout,
+      .on_board =
+          [](const Tensors&) { return Take([](const Board&, size_t, size_t) {}); },
+      .host_waits = true};
+  const auto index =
+      options.device && options.device->has_index() ? options.device->index()
+      : options.device_ids.empty() ? current_device()
+                                   : c10::checked_convert<c10::DeviceIndex>(
+                                         options.device_ids[0], "c10::DeviceIndex");
   check_device_index(index);
   call.device.set_index(index);
   return collective(std::move(call), [](Backend& carrier, Tensors&, Tensors&) {

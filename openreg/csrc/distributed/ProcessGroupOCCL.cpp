@@ -11,6 +11,7 @@
 #include "csrc/aten/native/Launch.h"
 #include "csrc/distributed/Agreement.h"
 #include "csrc/distributed/Checks.h"
+#include "csrc/distributed/OnBoard.h"
 #include "csrc/runtime/OpenRegStream.h"
 
 namespace openreg {
@@ -59,16 +60,12 @@ int64_t bytes_of(const Tensors& tensors) {
   return static_cast<int64_t>(bytes);
 }
 
-[[noreturn]] void fail(Outcome& outcome, const std::string& text) {
-  const c10::DistBackendError error({__func__, __FILE__, uint32_t{__LINE__}}, text);
-  outcome.fail(std::make_exception_ptr(error));
-  throw error;
-}
-
 }  // namespace
 
 ProcessGroupOCCL::ProcessGroupOCCL(c10::intrusive_ptr<c10d::Backend> carrier)
-    : Backend(carrier->getRank(), carrier->getSize()), carrier_(std::move(carrier)) {
+    : Backend(carrier->getRank(), carrier->getSize()),
+      carrier_(std::move(carrier)),
+      board_(Board::make(*carrier_)) {
   init();
 }
 
@@ -78,7 +75,7 @@ c10::Stream ProcessGroupOCCL::stream_of(const Lane& lane) {
     return found->second;
   }
   // Streams of high priority: what other ranks wait for goes first.
-  const c10::Stream stream = stream_from_pool(std::get<0>(lane), -1);
+  const c10::Stream stream = stream_from_pool(lane.first, -1);
   lanes_.emplace(lane, stream);
   return stream;
 }
@@ -90,45 +87,61 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::enqueue(const Collective& call,
   const c10::Stream current = current_stream(call.device.index());
   TORCH_CHECK_NOT_IMPLEMENTED(!guard().isStreamCapturing(current), call.name,
                               " cannot be captured into a graph");
+  check_not_over(call.name);
   const c10::Stream stream = stream_of(lane);
   c10::Event ready(call.device.type());
   ready.record(current);
   ready.block(stream);  // (1)
+  // What all devices of this process send to a rank, or do with all, is one sequence,
+  // as it is over there.
+  const auto [last, is_first] = last_.try_emplace(lane.second, stream);
+  if (!is_first && last->second != stream) {
+    c10::Event before(call.device.type());
+    before.record(last->second);
+    before.block(stream);
+  }
+  last->second = stream;
   auto outcome = std::make_shared<Outcome>();
   {
     const c10::StreamGuard on_lane(stream);
-    const std::string who =
-        c10::str(call.name, " failed on rank ", getRank(), " of ", getSize(), ": ");
-    launch(call.name, call.device, [outcome, who, run = std::move(run)] {  // (2)
-      try {
-        run(*outcome);
-      } catch (const c10::Error& error) {
-        fail(*outcome, who + error.what_without_backtrace());
-      } catch (const std::exception& error) {
-        fail(*outcome, who + error.what());
-      }
-    });
+    const std::string who = c10::str(call.name, " failed on ", where(), ": ");
+    launch(call.name, call.device,
+           [outcome, who, timeout = timeout_of(call), state = state_,
+            run = std::move(run)] {  // (2)
+             state->attempt(who, timeout, run, *outcome);
+           });
   }
-  collectives_ += std::get<Direction>(lane) == kAll;  // also if the lines below throw
+  // Also if the lines below throw.
+  collectives_ += std::get<Direction>(lane.second) == kAll;
   for (const Tensors& tensors : {call.outputs, call.inputs}) {
     for (const at::Tensor& tensor : tensors) {
       guard().recordDataPtrOnStream(tensor.storage().data_ptr(), stream);  // (3)
     }
   }
-  return c10::make_intrusive<WorkOCCL>(getRank(), call.type, call.name, stream, outcome,
-                                       call.outputs, call.host_waits);  // (4)
+  auto work =
+      c10::make_intrusive<WorkOCCL>(getRank(), call.type, call.name, stream, outcome,
+                                    call.outputs, call.host_waits);  // (4)
+  if (coalesced_) {
+    coalesced_->push_back(work);
+  }
+  return work;
 }
 // LITERALINCLUDE END: OCCL_ENQUEUE
+
+std::chrono::milliseconds ProcessGroupOCCL::timeout_of(const Collective& call) {
+  return call.timeout == c10d::kUnsetTimeout ? carrier_->getBackendOptions()->timeout
+                                             : call.timeout;
+}
 
 // LITERALINCLUDE START: OCCL_COLLECTIVE
 ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::collective(Collective call, Carry carry) {
   Tensors all(call.outputs);
   all.insert(all.end(), call.inputs.begin(), call.inputs.end());
-  if (!all.empty()) {
+  if (call.type != c10d::OpType::BARRIER) {
     check_tensors(call.name, all);
     call.device = all.front().device();
   }
-  const bool exchange = !call.sent.empty();
+  const bool exchange = !call.splits.empty();
   const std::lock_guard lock(mutex_);
   const Signature mine{
       .number = collectives_,
@@ -139,23 +152,25 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::collective(Collective call, Carry ca
       .sizes = exchange ? 0 : hash_of_sizes(call.share),
       .reduce = call.reduce,
       .root = call.root};
-  const auto run = [carrier = carrier_, mine, carry = std::move(carry),
-                    timeout = call.timeout, sent = call.sent, expected = call.expected,
-                    empty = !all.empty() && !exchange && bytes_of(call.share) == 0,
+  const bool empty = !all.empty() && !exchange && mine.bytes == 0;
+  const auto run = [carrier = carrier_, board = board_, mine, empty,
+                    carry = std::move(carry), on_board = std::move(call.on_board),
+                    timeout = timeout_of(call), splits = call.splits,
                     outputs = captured(call.outputs, true),
                     inputs = captured(call.inputs, false)](Outcome&) {
-    agree(*carrier, mine, timeout);
-    if (!sent.empty()) {
-      agree_on_exchange(*carrier, sent, expected, timeout);
+    const bool as_bytes = mine.reduce < 0;
+    Tensors to = flat_on_device(outputs, as_bytes);
+    Tensors from = flat_on_device(inputs, as_bytes);
+    if (board != nullptr && on_board) {
+      carry_on_board(*board, mine, from.empty() ? to : from, on_board(to), timeout);
+      return;
     }
+    agree(*carrier, board.get(), mine, splits, timeout);
     if (!empty) {
-      const bool as_bytes = mine.reduce < 0;
-      Tensors to = flat_on_device(outputs, as_bytes);
-      Tensors from = flat_on_device(inputs, as_bytes);
       carry(*carrier, to, from)->wait();
     }
   };
-  return enqueue(call, {call.device.index(), kAll, -1, 0}, run);
+  return enqueue(call, {call.device.index(), {kAll, -1, 0}}, run);
 }
 // LITERALINCLUDE END: OCCL_COLLECTIVE
 
@@ -176,44 +191,51 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::point_to_point(Direction direction,
     check_rank(call.name, peer, getSize());
     TORCH_CHECK_VALUE(peer != getRank(), call.name, " got its own rank, ", peer);
   }
-  TORCH_CHECK_VALUE(tag >= 0 && tag <= (1 << 30), call.name, " got tag ", tag,
-                    ", which is not between 0 and 2**30");
+  TORCH_CHECK_VALUE(tag >= 0 && tag <= 700'000'000, call.name, " got tag ", tag,
+                    ", which is not between 0 and 7 * 10**8");  // thrice fits an int
   call.device = tensors.front().device();
-  const auto run = [carrier = carrier_, sends, from_any, peer, tag,
-                    dtype = tensors.front().scalar_type(),
+  const auto run = [carrier = carrier_, state = state_, sends, from_any, peer, tag,
+                    timeout = timeout_of(call), dtype = tensors.front().scalar_type(),
                     memory = sends ? KernelTensor::input(tensors.front())
                                    : KernelTensor(tensors.front())](Outcome& outcome) {
-    // Two messages about the message: Gloo ends the process where sizes differ. Answers
-    // have tags of their own, so that they do not meet what the peer sends.
-    const int there = 2 * tag, back = 2 * tag + 1;
+    // Two messages about the message: Gloo ends the process that gets more than it
+    // expects. Each kind has tags of its own, so that it meets no other kind, also when
+    // two receives wait for one sender: one from this rank, one from any.
+    const int about = 3 * tag, answer = 3 * tag + 1, content = 3 * tag + 2;
     Tensors data = flat_on_device({memory}, true);
     const at::Tensor mine =
         at::tensor({data[0].numel(), static_cast<int64_t>(dtype)}, at::kLong);
     Tensors said{mine}, heard{at::empty({2}, at::kLong)};
     int source = peer;
+    WorkPtr arrives;
     if (sends) {
-      carrier->send(said, peer, there)->wait();
-      carrier->recv(heard, peer, back)->wait();
+      carrier->send(said, peer, about)->wait(timeout);
+      carrier->recv(heard, peer, answer)->wait(timeout);
+    } else if (from_any) {
+      const WorkPtr header = carrier->recvAnysource(heard, about);
+      state->wait_for_any(header, timeout);
+      source = header->sourceRank();
     } else {
-      const auto header = from_any ? carrier->recvAnysource(heard, there)
-                                   : carrier->recv(heard, peer, there);
-      header->wait();
-      source = from_any ? header->sourceRank() : peer;
-      carrier->send(said, source, back)->wait();
+      carrier->recv(heard, peer, about)->wait(timeout);
     }
-    TORCH_CHECK(at::equal(said[0], heard[0]), "this rank ",
-                sends ? "sends " : "expects ", data[0].numel(), " bytes of ", dtype,
-                ", rank ", source, sends ? " expects " : " sends ",
+    const bool same = at::equal(said[0], heard[0]);
+    const bool empty = data[0].numel() == 0;
+    if (!sends) {
+      // Expect the content before the sender may send the next message.
+      arrives = same && !empty ? carrier->recv(data, source, content) : nullptr;
+      carrier->send(said, source, answer)->wait(timeout);
+    }
+    TORCH_CHECK(same, "this rank ", sends ? "sends " : "expects ", data[0].numel(),
+                " bytes of ", dtype, ", rank ", source, sends ? " expects " : " sends ",
                 heard[0].const_data_ptr<int64_t>()[0], " bytes of ",
                 static_cast<c10::ScalarType>(heard[0].const_data_ptr<int64_t>()[1]));
-    if (data[0].numel() > 0) {
-      (sends ? carrier->send(data, peer, there) : carrier->recv(data, source, there))
-          ->wait();
+    if (!empty) {
+      (sends ? carrier->send(data, peer, content) : arrives)->wait(timeout);
     }
     outcome.set_source(source);
   };
   const std::lock_guard lock(mutex_);
-  return enqueue(call, {call.device.index(), direction, peer, tag}, run);
+  return enqueue(call, {call.device.index(), {direction, peer, tag}}, run);
 }
 // LITERALINCLUDE END: OCCL_POINT_TO_POINT
 
@@ -231,28 +253,16 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::recvAnysource(Tensors& tensors, int 
   return point_to_point(kReceive, tensors, -1, tag);
 }
 
-void ProcessGroupOCCL::wait_for_lanes() {
-  for (const auto& [lane, stream] : lanes_) {
-    guard().synchronizeStream(stream);
-  }
-}
-
 void ProcessGroupOCCL::monitoredBarrier(const c10d::BarrierOptions& options,
                                         bool wait_all) {
   const std::lock_guard lock(mutex_);
-  wait_for_lanes();  // the carrier's collectives have numbers: one thread at a time
+  check_not_over("occl::monitored_barrier");
+  for (const auto& [lane, stream] : lanes_) {
+    stream.synchronize();  // the carrier's collectives have numbers: one at a time
+  }
   c10d::BarrierOptions for_carrier;
   for_carrier.timeout = options.timeout;
   carrier_->monitoredBarrier(for_carrier, wait_all);
-}
-
-void ProcessGroupOCCL::shutdown() {
-  const std::lock_guard lock(mutex_);
-  try {
-    wait_for_lanes();
-  } catch (const c10::Error&) {
-    // A fault of the device: every call that waits for the device reports it.
-  }
 }
 
 }  // namespace openreg

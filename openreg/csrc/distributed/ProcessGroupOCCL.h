@@ -2,14 +2,20 @@
 // docs/modules/distributed.md.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "csrc/Export.h"
+#include "csrc/distributed/OnBoard.h"
 #include "csrc/distributed/WorkOCCL.h"
 
 namespace openreg {
@@ -36,10 +42,10 @@ class OPENREG_EXPORT ProcessGroupOCCL final : public c10d::Backend {
   void setTimeout(std::chrono::milliseconds timeout) override {
     carrier_->setTimeout(timeout);
   }
-  void setSequenceNumberForGroup() override { carrier_->setSequenceNumberForGroup(); }
-  uint64_t getSequenceNumberForGroup() override {
-    return carrier_->getSequenceNumberForGroup();
-  }
+  // Debug mode compares it between ranks at each call. Not the carrier's: it counts
+  // what the device has come to.
+  void setSequenceNumberForGroup() override {}
+  uint64_t getSequenceNumberForGroup() override;
 
   WorkPtr broadcast(Tensors& tensors, const c10d::BroadcastOptions& options) override;
   WorkPtr allreduce(Tensors& tensors, const c10d::AllreduceOptions& options) override;
@@ -85,8 +91,30 @@ class OPENREG_EXPORT ProcessGroupOCCL final : public c10d::Backend {
   // Returns when all ranks have come, or throws who has not.
   void monitoredBarrier(const c10d::BarrierOptions& options, bool wait_all) override;
 
-  // Waits for everything that was enqueued.
+  // What is called from here on returns one Work, which endCoalescing() returns: it is
+  // over when all are. Null if there was nothing.
+  bool supportsCoalescing() const override { return true; }
+  void startCoalescing() override;
+  WorkPtr endCoalescing() override;
+
+  // A group of some of the ranks; every rank of this group calls it. Null on ranks that
+  // are not in it. `options`: the carrier's own class, and the new group keeps them.
+  bool supportsSplitting() const override { return true; }
+  c10::intrusive_ptr<Backend> split(
+      const c10::intrusive_ptr<c10d::Store>& store, const std::vector<int>& ranks,
+      const c10::intrusive_ptr<Options>& options) override;
+  // A group of `size` ranks of several groups, this one as `rank`.
+  c10::intrusive_ptr<Backend> merge(const c10::intrusive_ptr<c10d::Store>& store,
+                                    const c10::intrusive_ptr<Options>& options,
+                                    const int& rank, const int& size) override;
+
+  // What is under way and what waits in the lanes fails, at once and on every rank; the
+  // device of this rank stays usable. Any thread may call it, also while others wait.
+  void abort() override;
+  // Waits for everything that was enqueued. Later calls throw.
   void shutdown() override;
+  // TIMEOUT or COMM_ERROR if an operation failed on this rank, else SUCCESS.
+  c10d::ErrorType getError() override { return state_->error; }
 
  private:
   // A collective: what it is called with, and how the carrier does it.
@@ -100,9 +128,10 @@ class OPENREG_EXPORT ProcessGroupOCCL final : public c10d::Backend {
     std::chrono::milliseconds timeout = c10d::kUnsetTimeout;
     int64_t root = -1;
     int64_t reduce = -1;
-    // For an exchange, where sizes may differ: bytes to and from each rank.
-    std::vector<int64_t> sent = {};
-    std::vector<int64_t> expected = {};
+    // For an exchange, where sizes may differ: bytes to each rank, then from each.
+    std::vector<int64_t> splits = {};
+    // If the board can do it: called on the device, as `carry` is.
+    std::function<Take(const Tensors& outputs)> on_board = {};
     bool host_waits = false;
     c10::Device device{c10::DeviceType::PrivateUse1};
   };
@@ -110,22 +139,52 @@ class OPENREG_EXPORT ProcessGroupOCCL final : public c10d::Backend {
   // bytes unless the collective reduces.
   using Carry = std::function<WorkPtr(c10d::Backend&, Tensors&, Tensors&)>;
   WorkPtr collective(Collective call, Carry carry);
+  std::chrono::milliseconds timeout_of(const Collective& call);
 
-  enum Direction { kAll, kSend, kReceive };
+  enum Direction { kAll, kSend, kReceive, kJoin };
   WorkPtr point_to_point(Direction direction, Tensors& tensors, int peer, int tag);
 
-  // Operations of one lane run one after the other. Each has a stream.
-  using Lane = std::tuple<c10::DeviceIndex, Direction, int, int>;
+  // What runs one after the other: a direction, a peer, a tag. The lane is its part on
+  // one device, which has a stream.
+  using Sequence = std::tuple<Direction, int, int>;
+  using Lane = std::pair<c10::DeviceIndex, Sequence>;
   c10::Stream stream_of(const Lane& lane);
   // `run` is called on the device. Needs mutex_.
   WorkPtr enqueue(const Collective& call, const Lane& lane,
                   std::function<void(Outcome&)> run);
-  void wait_for_lanes();
+  // Throws if the group was aborted or destroyed. Needs mutex_.
+  void check_not_over(const char* name) const;
+  // "rank 0 of 2 in group 1 (evens)".
+  std::string where() const;
+
+  // Shared with the kernels: they may outlive the group.
+  struct State {
+    std::atomic<bool> aborted = false;
+    std::atomic<c10d::ErrorType> error = c10d::ErrorType::SUCCESS;
+    // On the device: runs an operation. An exception is kept for the Work and becomes a
+    // fault of the device; it does not if the program itself aborted.
+    void attempt(const std::string& who, std::chrono::milliseconds timeout,
+                 const std::function<void(Outcome&)>& run, Outcome& outcome);
+    // On the device: waits for a message from any rank. abort() ends it: no connection
+    // is to blame, so to close them all does not.
+    void wait_for_any(const WorkPtr& message, std::chrono::milliseconds timeout);
+    void abort_messages();
+
+   private:
+    std::mutex mutex_;
+    std::set<WorkPtr> from_any_;  // that wait now
+  };
 
   const c10::intrusive_ptr<c10d::Backend> carrier_;
+  const std::shared_ptr<Board> board_;  // null: the ranks are not on one host
+  const std::shared_ptr<State> state_ = std::make_shared<State>();
   std::mutex mutex_;  // lanes are filled in the order in which callers come
   std::map<Lane, c10::Stream> lanes_;
-  int64_t collectives_ = 0;  // so far
+  std::map<Sequence, c10::Stream> last_;  // of the last operation
+  int64_t collectives_ = 0;               // so far
+  bool shut_down_ = false;
+  // Between startCoalescing() and endCoalescing(): what was called.
+  std::optional<std::vector<c10::intrusive_ptr<WorkOCCL>>> coalesced_;
 };
 
 }  // namespace openreg

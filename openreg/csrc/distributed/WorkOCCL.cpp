@@ -12,7 +12,7 @@ namespace openreg {
 
 // LITERALINCLUDE START: OCCL_WORK
 WorkOCCL::WorkOCCL(int rank, c10d::OpType type, const char* name,
-                   const c10::Stream& lane, std::shared_ptr<Outcome> outcome,
+                   const c10::Stream& lane, Outcome::Ptr outcome,
                    std::vector<at::Tensor> outputs, bool host_waits)
     : c10d::Work(rank, type),
       name_(name),
@@ -41,6 +41,23 @@ bool WorkOCCL::wait(std::chrono::milliseconds timeout) {
   return true;
 }
 // LITERALINCLUDE END: OCCL_WORK
+
+c10::intrusive_ptr<WorkOCCL> WorkOCCL::join(
+    int rank, const c10::Stream& lane,
+    const std::vector<c10::intrusive_ptr<WorkOCCL>>& parts) {
+  std::vector<Outcome::Ptr> outcomes;
+  std::vector<at::Tensor> outputs;
+  bool host_waits = false;
+  for (const auto& part : parts) {
+    part->done_.block(lane);
+    outcomes.push_back(part->outcome_);
+    outputs.insert(outputs.end(), part->outputs_.begin(), part->outputs_.end());
+    host_waits |= part->host_waits_;
+  }
+  return c10::make_intrusive<WorkOCCL>(rank, c10d::OpType::COALESCED, "occl::coalesced",
+                                       lane, std::make_shared<Outcome>(outcomes),
+                                       outputs, host_waits);
+}
 
 bool WorkOCCL::isCompleted() { return outcome_->error() != nullptr || done_.query(); }
 

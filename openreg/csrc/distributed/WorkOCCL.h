@@ -11,17 +11,27 @@
 #include <torch/csrc/distributed/c10d/Work.hpp>
 #include <vector>
 
+#include "csrc/Export.h"
+
 namespace openreg {
 
 // What the device tells the host about an operation. Shared by both: the caller may
 // drop its Work while the device is still busy.
 class Outcome {
  public:
+  using Ptr = std::shared_ptr<Outcome>;
+  // Of an operation, or of some together.
+  explicit Outcome(std::vector<Ptr> parts = {}) : parts_(std::move(parts)) {}
   void fail(std::exception_ptr error) {
     const std::lock_guard lock(mutex_);
     error_ = std::move(error);
   }
   std::exception_ptr error() const {
+    for (const Ptr& part : parts_) {
+      if (const std::exception_ptr error = part->error()) {
+        return error;
+      }
+    }
     const std::lock_guard lock(mutex_);
     return error_;
   }
@@ -35,6 +45,7 @@ class Outcome {
   }
 
  private:
+  const std::vector<Ptr> parts_;
   mutable std::mutex mutex_;
   std::exception_ptr error_;
   int source_ = -1;  // who sent, for a receive from any rank
@@ -42,13 +53,18 @@ class Outcome {
 
 // Follows torch/csrc/distributed/c10d/Work.hpp; semantics as NCCL's: wait() makes the
 // current stream wait, not the host.
-class WorkOCCL final : public c10d::Work {
+class OPENREG_EXPORT WorkOCCL final : public c10d::Work {
  public:
   // Everything enqueued on `lane` so far is the operation. `host_waits`: wait() returns
   // after the operation, as a barrier must.
   WorkOCCL(int rank, c10d::OpType type, const char* name, const c10::Stream& lane,
-           std::shared_ptr<Outcome> outcome, std::vector<at::Tensor> outputs,
-           bool host_waits);
+           Outcome::Ptr outcome, std::vector<at::Tensor> outputs, bool host_waits);
+  // Several operations as one. `lane` waits for them.
+  static c10::intrusive_ptr<WorkOCCL> join(
+      int rank, const c10::Stream& lane,
+      const std::vector<c10::intrusive_ptr<WorkOCCL>>& parts);
+
+  c10::DeviceIndex device_index() const { return done_.device_index(); }
 
   // Whether it is over, well or not. Does not wait.
   bool isCompleted() override;
@@ -75,7 +91,7 @@ class WorkOCCL final : public c10d::Work {
 
   const char* name_;
   c10::Event done_;
-  std::shared_ptr<Outcome> outcome_;
+  Outcome::Ptr outcome_;
   std::vector<at::Tensor> outputs_;
   bool host_waits_;
   c10::intrusive_ptr<c10::ivalue::Future> future_;

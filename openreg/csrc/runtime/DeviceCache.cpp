@@ -40,9 +40,9 @@ DeviceCache::DeviceCache(DeviceIndex device, CacheState& state)
       fraction_(OpenRegAllocatorConfig::instance().memory_fraction.load()) {}
 
 // LITERALINCLUDE START: ALLOCATE_BLOCK
-Block* DeviceCache::allocate(size_t bytes, const c10::Stream& stream) {
+Block* DeviceCache::allocate(size_t bytes, const c10::Stream& stream, bool shared) {
   const Request request{bytes, fit_of(round_size(bytes)), stream,
-                        state_.history.who(RecordContext::STATE)};  // (1)
+                        state_.history.who(RecordContext::STATE), shared};  // (1)
   {
     const std::lock_guard lock(state_.lock);
     process_events();  // (2)
@@ -57,7 +57,7 @@ Block* DeviceCache::allocate(size_t bytes, const c10::Stream& stream) {
   if (error == orErrorMemoryAllocation) {
     const auto free_more = state_.free_more.load();
     if (free_more != nullptr && free_more()) {
-      return allocate(bytes, stream);  // (5)
+      return allocate(bytes, stream, shared);  // (5)
     }
     out_of_memory(request);  // (6)
   }
@@ -68,7 +68,7 @@ Block* DeviceCache::allocate(size_t bytes, const c10::Stream& stream) {
 BlockPool& DeviceCache::pool_for(const Request& request) {
   Pools* pools = &common_;
   for (const auto& [id, filter] : recording_) {
-    if (filter(request.stream)) {
+    if (!request.shared && filter(request.stream)) {
       pools = &private_.at(id);
     }
   }

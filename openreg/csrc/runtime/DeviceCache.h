@@ -47,8 +47,10 @@ class OPENREG_EXPORT DeviceCache {
  public:
   DeviceCache(DeviceIndex device, CacheState& state);
 
-  // A block of at least `bytes` for `stream`. Throws c10::OutOfMemoryError.
-  Block* allocate(size_t bytes, const c10::Stream& stream);
+  // A block of at least `bytes` for `stream`. Throws c10::OutOfMemoryError. With
+  // `shared`, from the pool that is everybody's, even if allocations for the stream go
+  // to a private one.
+  Block* allocate(size_t bytes, const c10::Stream& stream, bool shared = false);
   // Takes back a block that was erased from `live`; `lock` is held, and is let go for
   // a moment if other streams use the block.
   void free(Block* block, std::unique_lock<std::mutex>& lock,
@@ -77,6 +79,7 @@ class OPENREG_EXPORT DeviceCache {
   void end_pool(c10::MempoolId_t id);
   void retain_pool(c10::MempoolId_t id);
   void release_pool(c10::MempoolId_t id);
+  bool has_pool(c10::MempoolId_t id);  // with users
 
  private:
   struct Pools {
@@ -92,6 +95,7 @@ class OPENREG_EXPORT DeviceCache {
     Fit fit;
     c10::Stream stream;
     std::shared_ptr<c10::GatheredContext> who;
+    bool shared;
   };
 
   using StreamKey = std::pair<DeviceIndex, c10::StreamId>;

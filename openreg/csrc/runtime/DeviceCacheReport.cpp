@@ -166,4 +166,10 @@ void DeviceCache::release_pool(c10::MempoolId_t id) {
                     " has no memory pool (", id.first, ", ", id.second, ")");
 }
 
+bool DeviceCache::has_pool(c10::MempoolId_t id) {
+  const std::lock_guard lock(state_.lock);
+  const auto entry = private_.find(id);
+  return entry != private_.end() && entry->second.users > 0;
+}
+
 }  // namespace openreg

@@ -37,14 +37,22 @@ DeviceCache& OpenRegDeviceAllocator::cache_of(DeviceIndex device) {
   return caches_[static_cast<size_t>(device)];
 }
 
-// LITERALINCLUDE START: ALLOCATE
 c10::DataPtr OpenRegDeviceAllocator::allocate(size_t bytes) {
+  return allocate_from(bytes, /*shared=*/false);
+}
+
+c10::DataPtr OpenRegDeviceAllocator::allocate_shared(size_t bytes) {
+  return allocate_from(bytes, /*shared=*/true);
+}
+
+// LITERALINCLUDE START: ALLOCATE
+c10::DataPtr OpenRegDeviceAllocator::allocate_from(size_t bytes, bool shared) {
   const DeviceIndex device = current_device();  // (1)
   const c10::Device where(kType, device);
   if (bytes == 0) {
     return {nullptr, nullptr, raw_deleter(), where};  // (2)
   }
-  void* ptr = cache_of(device).allocate(bytes, current_stream(device))->ptr;
+  void* ptr = cache_of(device).allocate(bytes, current_stream(device), shared)->ptr;
   if (c10::memoryProfilingEnabled()) {
     report(ptr, static_cast<int64_t>(bytes), device);  // (3)
   }
@@ -147,7 +155,12 @@ std::pair<size_t, size_t> OpenRegDeviceAllocator::getMemoryInfo(DeviceIndex devi
 
 c10::MempoolId_t OpenRegDeviceAllocator::new_pool() {
   static std::atomic<c10::CaptureId_t> last = 0;
-  return {0, ++last};  // the first number is for pools that belong to one capture
+  return {0, ++last};  // the first number is for pools that belong to a graph
+}
+
+c10::MempoolId_t OpenRegDeviceAllocator::new_graph_pool() {
+  static std::atomic<c10::CaptureId_t> last = 0;
+  return {++last, 0};
 }
 
 void OpenRegDeviceAllocator::record_history(HistorySettings settings, bool clear) {

@@ -48,8 +48,11 @@ class OPENREG_EXPORT OpenRegDeviceAllocator final : public c10::DeviceAllocator 
   // One device's memory: for what torch has no interface, such as private pools.
   // ValueError if there is no such device.
   DeviceCache& cache_of(DeviceIndex device);
-  // A name for a private pool that no other has.
+  // As allocate(), but never from a private pool.
+  c10::DataPtr allocate_shared(size_t bytes);
+  // A name for a private pool that no other has: one for anybody, or one for a graph.
   static c10::MempoolId_t new_pool();
+  static c10::MempoolId_t new_graph_pool();
 
   // What to try when a device is full, as CacheState says.
   void on_full(bool (*free_more)()) { state_.free_more = free_more; }
@@ -58,6 +61,7 @@ class OPENREG_EXPORT OpenRegDeviceAllocator final : public c10::DeviceAllocator 
   MemorySnapshot snapshot();
 
  private:
+  c10::DataPtr allocate_from(size_t bytes, bool shared);
   void release(void* ptr);
   void report(void* ptr, int64_t bytes, DeviceIndex device);
 

@@ -7,9 +7,12 @@ namespace openreg {
 
 // LITERALINCLUDE START: THROW_ERROR
 void throwError(orError_t error, c10::SourceLocation where, const std::string& doing) {
+  const bool capture =
+      error >= orErrorStreamCaptureUnsupported && error <= orErrorStreamCaptureUnjoined;
+  const char* page = capture ? "modules/graphs.md" : "runtime/errors.md";
   std::string message = c10::str(
       "openreg: ", doing, doing.empty() ? "" : ": ", orGetErrorDetail(),  // (1)
-      " (", orGetErrorName(error), "; see docs/runtime/errors.md)");      // (2)
+      " (", orGetErrorName(error), "; see docs/", page, ")");             // (2)
   switch (error) {
     case orErrorMemoryAllocation:
       throw c10::OutOfMemoryError(where, std::move(message));

@@ -8,6 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "csrc/runtime/OpenRegCapture.h"
+#include "csrc/runtime/OpenRegStream.h"
+
 namespace openreg {
 
 PhiloxState GeneratorWords::get() const {
@@ -33,12 +36,15 @@ PhiloxState GeneratorWords::reserve(uint64_t blocks) {
   return taken;
 }
 
-PhiloxState reserve(const std::optional<at::Generator>& generator, DeviceIndex device,
-                    uint64_t blocks) {
+PhiloxSource reserve(const std::optional<at::Generator>& generator, DeviceIndex device,
+                     uint64_t blocks) {
   auto* impl = at::get_generator_or_default<OpenRegGeneratorImpl>(
       generator, default_generator(device));
+  if (const auto capture = Capture::of(current_stream(device))) {
+    return capture->reserve(impl->words(), device, blocks);
+  }
   const std::lock_guard lock(impl->mutex_);  // not between two calls of somebody else
-  return impl->reserve(blocks);
+  return impl->words()->reserve(blocks);
 }
 // LITERALINCLUDE END: RESERVE
 
@@ -56,11 +62,16 @@ c10::intrusive_ptr<GeneratorWords> OpenRegGeneratorImpl::words() const {
   return words_;
 }
 
-PhiloxState OpenRegGeneratorImpl::reserve(uint64_t blocks) {
-  return words()->reserve(blocks);
+void OpenRegGeneratorImpl::refuse_in_capture(const char* call) const {
+  openreg::refuse_in_capture(device().index(), call,
+                             "a replay goes on from the state that the generator has "
+                             "then: set the state before the replay");
 }
 
-void OpenRegGeneratorImpl::set_current_seed(uint64_t seed) { words()->set({seed, 0}); }
+void OpenRegGeneratorImpl::set_current_seed(uint64_t seed) {
+  refuse_in_capture("manual_seed of a generator");
+  words()->set({seed, 0});
+}
 
 uint64_t OpenRegGeneratorImpl::current_seed() const { return words()->get().seed; }
 
@@ -70,7 +81,10 @@ uint64_t OpenRegGeneratorImpl::seed() {
   return seed;
 }
 
-void OpenRegGeneratorImpl::set_offset(uint64_t offset) { words()->set_offset(offset); }
+void OpenRegGeneratorImpl::set_offset(uint64_t offset) {
+  refuse_in_capture("set_offset of a generator");
+  words()->set_offset(offset);
+}
 
 uint64_t OpenRegGeneratorImpl::get_offset() const { return words()->get().offset; }
 
@@ -85,6 +99,7 @@ void OpenRegGeneratorImpl::set_state(const c10::TensorImpl& new_state) {
                     "openreg: the state of a generator has ", sizeof(words),
                     " contiguous bytes, this tensor has ", new_state.numel());
   std::memcpy(&words, new_state.data(), sizeof(words));
+  refuse_in_capture("set_state of a generator");
   this->words()->set(words);
 }
 
@@ -111,6 +126,7 @@ void OpenRegGeneratorImpl::graphsafe_set_state(
                    "openreg: expected the state of an openreg generator, but got one "
                    "of device ",
                    other->device());
+  refuse_in_capture("graphsafe_set_state of a generator");
   c10::intrusive_ptr<GeneratorWords> theirs = impl->words();
   const std::lock_guard lock(words_mutex_);
   words_ = std::move(theirs);

@@ -3,6 +3,7 @@
 
 #include <ATen/core/Generator.h>
 #include <c10/core/GeneratorImpl.h>
+#include <openreg.h>
 
 #include <mutex>
 #include <optional>
@@ -13,7 +14,7 @@
 namespace openreg {
 
 // LITERALINCLUDE START: PHILOX_STATE
-// All that a kernel gets of a generator, by value: the key, and its first counter.
+// All that a kernel needs of a generator: the key, and its first counter.
 struct PhiloxState {
   uint64_t seed = c10::default_rng_seed_val;
   uint64_t offset = 0;  // in blocks of 128 bits
@@ -36,6 +37,30 @@ class GeneratorWords final : public c10::intrusive_ptr_target {
 };
 // LITERALINCLUDE END: PHILOX_STATE
 
+// LITERALINCLUDE START: PHILOX_SOURCE
+// What a launch hands to a kernel of a generator: a state, by value. In a captured
+// graph it is an address instead, because each replay has another state: there is the
+// state of the whole graph, and the kernel starts `relative.offset` blocks behind.
+class PhiloxSource {
+ public:
+  PhiloxSource(PhiloxState state) : state_(state) {}
+  PhiloxSource(PhiloxState relative, const void* of_graph)
+      : state_(relative), of_graph_(of_graph) {}
+
+  PhiloxState state() const {  // of a graph: inside a kernel only
+    if (of_graph_ == nullptr) {
+      return state_;
+    }
+    const auto* graph = static_cast<const PhiloxState*>(orKernelAddress(of_graph_));
+    return {graph->seed, graph->offset + state_.offset};
+  }
+
+ private:
+  PhiloxState state_;
+  const void* of_graph_ = nullptr;  // device memory, which the graph keeps
+};
+// LITERALINCLUDE END: PHILOX_SOURCE
+
 // LITERALINCLUDE START: GENERATOR
 // Follows c10/core/GeneratorImpl.h. Torch locks mutex_ around most of these calls, but
 // not around all: initial_seed() in Python does not. So none of them relies on it, and
@@ -56,12 +81,12 @@ class OPENREG_EXPORT OpenRegGeneratorImpl final : public c10::GeneratorImpl {
       const c10::intrusive_ptr<c10::GeneratorImpl>& other) override;
   c10::intrusive_ptr<c10::GeneratorImpl> graphsafe_get_state() const override;  // (4)
 
-  PhiloxState reserve(uint64_t blocks);  // (5)
+  c10::intrusive_ptr<GeneratorWords> words() const;  // (5)
 
  private:
   OpenRegGeneratorImpl(DeviceIndex device, c10::intrusive_ptr<GeneratorWords> words);
   OpenRegGeneratorImpl* clone_impl() const override;  // (6)
-  c10::intrusive_ptr<GeneratorWords> words() const;
+  void refuse_in_capture(const char* call) const;
 
   mutable std::mutex words_mutex_;  // which words, not what they say
   c10::intrusive_ptr<GeneratorWords> words_;
@@ -72,9 +97,9 @@ class OPENREG_EXPORT OpenRegGeneratorImpl final : public c10::GeneratorImpl {
 OPENREG_EXPORT const at::Generator& default_generator(DeviceIndex device);
 
 // What a random operator does before its launch: takes `blocks` counters of
-// `generator`, or of the default generator of `device`. Throws if the generator is of
-// another type of device.
-OPENREG_EXPORT PhiloxState reserve(const std::optional<at::Generator>& generator,
-                                   DeviceIndex device, uint64_t blocks);
+// `generator`, or of the default generator of `device`; in a capture, those of each
+// replay. Throws if the generator is of another type of device.
+OPENREG_EXPORT PhiloxSource reserve(const std::optional<at::Generator>& generator,
+                                    DeviceIndex device, uint64_t blocks);
 
 }  // namespace openreg

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cstring>
 
+#include "csrc/runtime/OpenRegCapture.h"
+
 namespace openreg {
 namespace {
 
@@ -52,10 +54,32 @@ HostEvent::~HostEvent() {
   }
 }
 
-bool HostEvent::passed() const noexcept {
+bool HostEvent::passed() noexcept {
+  if (!recorded_) {
+    record();
+  }
   // An error means that the device is lost: its streams drop their work.
-  return event_ == nullptr || orEventQuery(event_) != orErrorNotReady;
+  return recorded_ && (event_ == nullptr || orEventQuery(event_) != orErrorNotReady);
 }
+
+// LITERALINCLUDE START: HOST_EVENT
+void HostEvent::record() noexcept {
+  int previous = 0;
+  int capturing = 0;
+  orGetDevice(&previous);
+  orSetDevice(stream_.device_index());  // a null handle means this device's stream
+  orStreamIsCapturing(handle(stream_), &capturing);
+  if (capturing == 0) {
+    if (orEventCreateWithFlags(&event_, orEventDisableTiming) == orSuccess &&
+        orEventRecord(event_, handle(stream_)) != orSuccess) {
+      orEventDestroy(event_);  // the device is lost, so nobody uses the block
+      event_ = nullptr;
+    }
+    recorded_ = true;
+  }
+  orSetDevice(previous);
+}
+// LITERALINCLUDE END: HOST_EVENT
 
 std::pair<void*, void*> OpenRegHostAllocatorImpl::allocate(size_t size) {
   int device = 0;
@@ -79,19 +103,16 @@ void OpenRegHostAllocatorImpl::free_block(HostBlock* block) {
                           [&] { return orFreeHost(block->ptr_); }));
 }
 
+// While a capture goes on the driver frees nothing.
+void OpenRegHostAllocatorImpl::empty_cache() {
+  if (!Capture::any()) {
+    CachingHostAllocatorImpl::empty_cache();
+  }
+}
+
 void OpenRegHostAllocatorImpl::record_stream(
     std::optional<std::vector<HostEvent>>& events, c10::Stream stream) {
-  int previous = 0;
-  orEvent_t event = nullptr;
-  orGetDevice(&previous);
-  orSetDevice(stream.device_index());  // a null handle means this device's stream
-  if (orEventCreateWithFlags(&event, orEventDisableTiming) == orSuccess &&
-      orEventRecord(event, handle(stream)) != orSuccess) {
-    orEventDestroy(event);  // the device is lost, so nobody uses the block
-    event = nullptr;
-  }
-  orSetDevice(previous);
-  events->emplace_back(event);
+  events->emplace_back(stream);
 }
 // LITERALINCLUDE END: HOST_DRIVER
 

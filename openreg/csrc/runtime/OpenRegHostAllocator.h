@@ -11,23 +11,32 @@
 
 namespace openreg {
 
-// A mark in a stream, as the cache keeps it in its queue. Null counts as passed.
+// A mark in a stream, as the cache keeps it in its queue. In a stream that is captured
+// a mark would belong to the graph: then it is made after the capture.
 class HostEvent {
  public:
-  explicit HostEvent(orEvent_t event) : event_(event) {}
+  explicit HostEvent(c10::Stream stream) noexcept : stream_(stream) { record(); }
   HostEvent(HostEvent&& other) noexcept
-      : event_(std::exchange(other.event_, nullptr)) {}
+      : stream_(other.stream_),
+        event_(std::exchange(other.event_, nullptr)),
+        recorded_(other.recorded_) {}
   HostEvent& operator=(HostEvent&& other) noexcept {
+    std::swap(stream_, other.stream_);
     std::swap(event_, other.event_);
+    std::swap(recorded_, other.recorded_);
     return *this;
   }
   ~HostEvent();
 
   // True if nothing before the mark runs any more. Never waits, never throws.
-  bool passed() const noexcept;
+  bool passed() noexcept;
 
  private:
-  orEvent_t event_;
+  void record() noexcept;
+
+  c10::Stream stream_;
+  orEvent_t event_ = nullptr;  // null, though recorded: the device is lost
+  bool recorded_ = false;
 };
 
 // Follows CachingHostAllocatorImpl of ATen/core/CachingHostAllocator.h, which does the
@@ -44,6 +53,7 @@ class OpenRegHostAllocatorImpl final
     : public at::CachingHostAllocatorImpl<c10::Stream, HostEvent, HostBlock> {
  public:
   std::pair<void*, void*> allocate(size_t size) override;
+  void empty_cache() override;
   void copy_data(void* dst, const void* src, size_t count) const override;
 
  private:

@@ -309,13 +309,24 @@ void bind_memory(py::module_& m) {
 
 // LITERALINCLUDE START: BIND_OCCL
 void bind_distributed(py::module_& m) {
-  using Group = c10::intrusive_ptr<c10d::Backend>;
-  m.def(
-      "_process_group",
-      [](const Group& carrier) -> Group {
-        return c10::make_intrusive<openreg::ProcessGroupOCCL>(carrier);
-      },
-      py::arg("carrier"), "Moves openreg tensors with a process group for the CPU.");
+  using openreg::ProcessGroupOCCL;
+  using Group = c10::intrusive_ptr<ProcessGroupOCCL>;
+  py::class_<ProcessGroupOCCL, Group, c10d::Backend>(
+      m, "ProcessGroupOCCL", "Moves openreg tensors with a process group for the CPU.")
+      .def(py::init([](const c10::intrusive_ptr<c10d::Backend>& carrier) {
+             return c10::make_intrusive<ProcessGroupOCCL>(carrier);
+           }),
+           py::arg("carrier"))
+      .def_property_readonly(
+          "options",
+          [](ProcessGroupOCCL& self) {
+            return py::module_::import("torch_openreg.openreg._distributed")
+                .attr("_options")(self.getBackendOptions());
+          })
+      .def("get_error", &ProcessGroupOCCL::getError)
+      .def(
+          "perform_nocolor_split", [](ProcessGroupOCCL&, const py::object&) {},
+          py::arg("device"), "Called on ranks that a new group leaves out.");
 }
 // LITERALINCLUDE END: BIND_OCCL
 

@@ -204,6 +204,8 @@ def synchronize(device: _Device | None = None) -> None:
         ValueError: there is no such device, or it is of another type.
         torch.AcceleratorError: a kernel on the device failed.
     """
+    if device is None and not (is_initialized() or _is_in_bad_fork()):
+        return  # no work yet: torch.profiler calls this after programs of the CPU, too
     _lazy_init()
     _C._synchronize(_get_device_index(device))
 

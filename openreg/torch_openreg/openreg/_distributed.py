@@ -1,7 +1,6 @@
 # Registers `occl` with torch.distributed; see docs/modules/distributed.md.
 """The communication backend of openreg tensors."""
 
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import torch
@@ -14,27 +13,53 @@ if TYPE_CHECKING:
 
 # LITERALINCLUDE START: OCCL_REGISTER
 def _make(
-    store: "c10d.Store", rank: int, size: int, timeout: timedelta
+    group: "c10d._DistributedBackendOptions", options: "c10d.Backend.Options | None"
 ) -> "c10d.Backend":
     """Return one rank's end of a new group.
 
     Raises:
-        RuntimeError: this torch has no Gloo, or not all ranks came within `timeout`.
+        RuntimeError: this torch has no Gloo, or not all ranks came within the timeout.
+        TypeError: `options` are given; there are none.
     """
     from torch import distributed
 
+    if options is not None:
+        raise TypeError("openreg: occl takes no pg_options")
     if not distributed.is_gloo_available():
         raise RuntimeError("openreg: occl sends its bytes with Gloo, which is missing")
-    own = distributed.PrefixStore("occl", store)  # (1)
-    carrier = distributed.ProcessGroupGloo(own, rank, size, timeout=timeout)
-    return _C._process_group(carrier)  # (2)
+    own = distributed.PrefixStore("occl", group.store)  # (1)
+    carrier = distributed.ProcessGroupGloo(
+        own, group.group_rank, group.group_size, timeout=group.timeout
+    )
+    ranks = group.global_ranks_in_group or list(range(group.group_size))
+    carrier.options.global_ranks_in_group = ranks
+    return _C.ProcessGroupOCCL(carrier)  # (2)
 
 
 def _register() -> None:
     """Tell ``init_process_group`` who serves the device."""
     if torch.distributed.is_available():
         backends = torch.distributed.Backend
-        backends.register_backend("occl", _make, devices=["openreg"])  # (3)
+        backends.register_backend("occl", _make, True, devices=["openreg"])  # (3)
 
 
 # LITERALINCLUDE END: OCCL_REGISTER
+
+
+# LITERALINCLUDE START: OCCL_OPTIONS
+def _options(
+    gloo: "c10d.ProcessGroupGloo.Options",
+) -> "c10d.ProcessGroupGloo.Options":
+    """Return a copy that `split_group` can copy for a new group; Gloo's own cannot."""
+
+    class Options(torch.distributed.ProcessGroupGloo._Options):  # type: ignore
+        def __deepcopy__(self, memo: object) -> "c10d.ProcessGroupGloo.Options":
+            return _options(self)
+
+    result = Options()
+    for name in ("_timeout", "_devices", "_threads", "global_ranks_in_group"):
+        setattr(result, name, getattr(gloo, name))
+    return result
+
+
+# LITERALINCLUDE END: OCCL_OPTIONS

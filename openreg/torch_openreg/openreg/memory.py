@@ -34,6 +34,7 @@ __all__ = [
     "caching_allocator_delete",
     "empty_cache",
     "get_per_process_memory_fraction",
+    "graph_pool_handle",
     "host_memory_stats",
     "host_memory_stats_as_nested_dict",
     "max_memory_allocated",
@@ -217,6 +218,15 @@ class MemPool:
     def snapshot(self) -> list[dict[str, Any]]:
         """Return the segments of this pool, as ``memory_snapshot()``."""
         return memory_snapshot(self.id)
+
+
+def graph_pool_handle() -> tuple[int, int]:
+    """Return the name of a new pool, for graphs that share their memory.
+
+    Give it to each of them: ``torch.accelerator.Graph(pool=handle)``. The pool is there
+    while one of them is.
+    """
+    return _C._new_memory_pool()
 
 
 @contextlib.contextmanager

@@ -87,7 +87,7 @@ AttentionProblem problem_of(const at::Tensor& query, double dropout_p, bool is_c
 }
 
 // One random number for each score.
-PhiloxState reserve_scores(const at::Tensor& query, const at::Tensor& key) {
+PhiloxSource reserve_scores(const at::Tensor& query, const at::Tensor& key) {
   const int64_t scores = query.size(0) * query.size(1) * query.size(2) * key.size(2);
   return reserve(std::nullopt, query.device().index(), blocks_for(scores, 1));
 }
@@ -130,7 +130,7 @@ fused_attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor
           .transpose(1, 2);
   at::Tensor seed = at::empty({}, query.options().dtype(at::kLong));  // (2)
   at::Tensor offset = at::empty({}, query.options().dtype(at::kLong));
-  PhiloxState random{0, 0};
+  PhiloxSource random({0, 0});
   if (dropout_p > 0) {
     random = reserve_scores(query, key);  // (3)
   }
@@ -140,8 +140,9 @@ fused_attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor
           out = KernelTensor(out), lse = KernelTensor(logsumexp),
           seed = KernelTensor(seed), offset = KernelTensor(offset), random,
           problem = problem_of(query, dropout_p, is_causal, scale)] {
-           seed.on_device().fill_(static_cast<int64_t>(random.seed));
-           offset.on_device().fill_(static_cast<int64_t>(random.offset));
+           const PhiloxState state = random.state();
+           seed.on_device().fill_(static_cast<int64_t>(state.seed));
+           offset.on_device().fill_(static_cast<int64_t>(state.offset));
            attention_kernel({q.on_device(), k.on_device(), v.on_device(),
                              on_device(bias), seed.on_device(), offset.on_device()},
                             problem, out.on_device(), lse.on_device());

@@ -13,6 +13,7 @@
 #include "csrc/aten/native/CheckScalar.h"
 #include "csrc/aten/native/KernelTensor.h"
 #include "csrc/aten/native/Launch.h"
+#include "csrc/runtime/OpenRegCapture.h"
 #include "csrc/runtime/OpenRegStream.h"
 #include "csrc/runtime/OpenRegWarnings.h"
 
@@ -167,6 +168,18 @@ void copy_to_host(const at::Tensor& src, const at::Tensor& dst, bool non_blockin
 
 }  // namespace
 
+// In a graph, the device alone moves the bytes: from or to memory that it reaches,
+// which lies as it shall arrive, and nobody waits.
+void refuse_copy_in_capture(const at::Tensor& host, c10::Device device,
+                            bool non_blocking) {
+  if (Capture::any() &&
+      !(non_blocking && host.is_non_overlapping_and_dense() && host.is_pinned())) {
+    refuse_in_capture(device.index(), "copy_ between host and device",
+                      "it waits, unless it has non_blocking=True and the host tensor "
+                      "is dense and pinned");
+  }
+}
+
 // LITERALINCLUDE START: COPY_FROM
 at::Tensor copy_from(const at::Tensor& self, const at::Tensor& dst, bool non_blocking) {
   const at::Tensor src = self.sizes() == dst.sizes() ? self : self.expand(dst.sizes());
@@ -176,8 +189,10 @@ at::Tensor copy_from(const at::Tensor& self, const at::Tensor& dst, bool non_blo
   at::assert_no_internal_overlap(dst);
   at::assert_no_partial_overlap(dst, src);
   if (!on_openreg(src)) {
+    refuse_copy_in_capture(self, dst.device(), non_blocking);
     copy_to_device(self, dst, non_blocking);
   } else if (!on_openreg(dst)) {
+    refuse_copy_in_capture(dst, src.device(), non_blocking);
     copy_to_host(src, dst, non_blocking);
   } else {
     copy_on_device(src, dst);
@@ -203,6 +218,8 @@ at::Tensor copy_from_and_resize(const at::Tensor& self, const at::Tensor& dst) {
 at::Scalar local_scalar_dense(const at::Tensor& self) {
   TORCH_CHECK(self.numel() == 1, "openreg: a tensor of ", self.numel(),
               " elements cannot become a number");
+  refuse_in_capture(self.device().index(), "item()",
+                    "the host waits for the value, as also in bool() or nonzero()");
   const at::Tensor value = at::detail::empty_cpu({}, self.scalar_type());
   check_storage(self);
   copy_bytes(self, value, self.device(), /*non_blocking=*/false);

@@ -6,6 +6,7 @@
 #include <ATen/native/CPUFallback.h>
 #include <ATen/native/Resize.h>
 #include <ATen/ops/empty.h>
+#include <ATen/record_function.h>
 #include <c10/util/irange.h>
 
 #include <atomic>
@@ -15,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "csrc/runtime/OpenRegCapture.h"
 #include "csrc/runtime/OpenRegGenerator.h"
 #include "csrc/runtime/Philox.h"
 
@@ -118,7 +120,7 @@ void check_devices(const c10::FunctionSchema& schema,
 // from the device's generator.
 at::Generator cpu_generator_for(const std::optional<at::Generator>& generator,
                                 c10::Device device) {
-  const PhiloxState state = reserve(generator, device.index(), /*blocks=*/1);
+  const PhiloxState state = reserve(generator, device.index(), /*blocks=*/1).state();
   const PhiloxBlock block = philox(state.seed, state.offset, 0);
   return at::detail::createCPUGenerator(uint64_t{block[1]} << 32 | block[0]);
 }
@@ -227,9 +229,15 @@ void count_fallback(const std::string& name) {
 // LITERALINCLUDE START: FALLBACK
 void cpu_fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const c10::FunctionSchema& schema = op.schema();
-  count_fallback(c10::toString(op.operator_name()));  // (1)
+  const std::string name = c10::toString(op.operator_name());
   const auto arguments = torch::jit::last(*stack, schema.arguments().size());
   const auto device = device_of(arguments);
+  if (device.has_value()) {
+    refuse_in_capture(device->index(), name,
+                      "it falls back to the CPU, which takes no part in a replay");
+  }
+  count_fallback(name);                          // (1)
+  RECORD_FUNCTION("openreg::cpu_fallback", {});  // shows in a profile
   if (!device.has_value()) {
     at::native::cpu_fallback(op, stack, /*error_on_views=*/true);
     return;

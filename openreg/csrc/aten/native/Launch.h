@@ -27,10 +27,14 @@ class OPENREG_EXPORT DeviceSide {
 
 namespace detail {
 
+// How many threads share one operation of ATen, as the calling thread has it set.
+OPENREG_EXPORT int threads_of_caller();
+
 // Runs `body(args)` in the state in which device code runs: no autograd, no autocast
-// and no Python mode of the thread that happens to execute it; an exception becomes a
-// fault.
-OPENREG_EXPORT orError_t run_kernel(void (*body)(void*), void* args) noexcept;
+// and no Python mode of the thread that happens to execute it, and `threads` threads
+// for an operation; an exception becomes a fault.
+OPENREG_EXPORT orError_t run_kernel(void (*body)(void*), void* args,
+                                    int threads) noexcept;
 
 OPENREG_EXPORT void enqueue(const char* name, c10::Device device, orKernel_t kernel,
                             void* args, orHostFn_t destroy);
@@ -41,9 +45,13 @@ OPENREG_EXPORT void enqueue(const char* name, c10::Device device, orKernel_t ker
 OPENREG_EXPORT void* take_args(size_t bytes);
 OPENREG_EXPORT void give_args(void* args, size_t bytes) noexcept;
 
-// A kernel in such memory.
+// A kernel in such memory, and the number of threads of the thread that launches it: a
+// sum of floats depends on that number in its last bits, so it must not be up to who
+// runs the kernel.
 template <class Kernel>
 struct Args : Kernel {
+  int threads = threads_of_caller();
+
   static_assert(alignof(Kernel) <= alignof(std::max_align_t));
   static void* operator new(size_t bytes) { return take_args(bytes); }
   static void operator delete(void* args, size_t bytes) { give_args(args, bytes); }
@@ -62,7 +70,8 @@ void launch(const char* name, c10::Device device, Kernel&& kernel) {
   detail::enqueue(
       name, device,
       [](void* a) {
-        return detail::run_kernel([](void* k) { (*static_cast<Args*>(k))(); }, a);
+        return detail::run_kernel([](void* k) { (*static_cast<Args*>(k))(); }, a,
+                                  static_cast<Args*>(a)->threads);
       },
       args.get(), [](void* a) { delete static_cast<Args*>(a); });
   args.release();  // the driver deletes it, after the kernel ran

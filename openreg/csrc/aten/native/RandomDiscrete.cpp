@@ -115,22 +115,22 @@ struct BernoulliTensor {
         at::kHalf, at::kBFloat16, at::kBool, self.scalar_type(), "bernoulli_", [&] {
           const KernelTensor out(self);
           const KernelTensor in(wide);
-          const PhiloxState state =
+          const PhiloxSource random =
               reserve(generator, self.device().index(), blocks_for(self.numel(), 2));
-          launch("bernoulli_", self.device(), [out, in, state] {
+          launch("bernoulli_", self.device(), [out, in, random] {
             const Elements<scalar_t> to(out.on_device());
             const Elements<double> from(in.on_device());
-            for_each_tile<2>(
-                state, to.count(), [&](int64_t first, int64_t count, Words words) {
-                  std::array<double, kTileWords / 2> each;
-                  std::array<scalar_t, kTileWords / 2> values;
-                  from.read(first, count, each.data());
-                  for (int64_t i = 0; i < count; ++i) {
-                    values[i] =
-                        coin<scalar_t>(unit<double, double>(words + 2 * i) < each[i]);
-                  }
-                  to.write(first, count, values.data());
-                });
+            for_each_tile<2>(random.state(), to.count(),
+                             [&](int64_t first, int64_t count, Words words) {
+                               std::array<double, kTileWords / 2> each;
+                               std::array<scalar_t, kTileWords / 2> values;
+                               from.read(first, count, each.data());
+                               for (int64_t i = 0; i < count; ++i) {
+                                 values[i] = coin<scalar_t>(
+                                     unit<double, double>(words + 2 * i) < each[i]);
+                               }
+                               to.write(first, count, values.data());
+                             });
           });
         });
   }
@@ -210,9 +210,10 @@ at::Tensor& randperm_out(int64_t n, OptionalGenerator generator, at::Tensor& out
   AT_DISPATCH_ALL_TYPES_AND2(
       at::kHalf, at::kBFloat16, out.scalar_type(), "randperm", [&] {
         const KernelTensor result(out);
-        const PhiloxState state =
+        const PhiloxSource random =
             reserve(generator, out.device().index(), blocks_for(n, 2));
-        launch("randperm", out.device(), [result, state, n] {
+        launch("randperm", out.device(), [result, random, n] {
+          const PhiloxState state = random.state();
           const at::Tensor to = result.on_device();
           auto* data = static_cast<scalar_t*>(to.mutable_data_ptr());
           const int64_t stride = to.stride(0);

@@ -27,23 +27,25 @@ void launch_dropout(const at::Tensor& input, const at::Tensor& out,
   const KernelTensor from(input);
   const KernelTensor to(out);
   const KernelTensor to_mask(mask);
-  const PhiloxState state =
+  const PhiloxSource random =
       reserve(std::nullopt, input.device().index(), blocks_for(input.numel(), 1));
-  launch("native_dropout", input.device(), [from, to, to_mask, state, kept, scale] {
+  launch("native_dropout", input.device(), [from, to, to_mask, random, kept, scale] {
     const Elements<T> in(from.on_device());
     const Elements<T> result(to.on_device());
     const Elements<bool> keep(to_mask.on_device());
-    for_each_tile<1>(state, in.count(), [&](int64_t first, int64_t count, Words words) {
-      std::array<T, kTileWords> values;
-      std::array<bool, kTileWords> keeps;
-      in.read(first, count, values.data());
-      for (int64_t i = 0; i < count; ++i) {
-        keeps[i] = words[i] < kept;
-        values[i] = static_cast<T>(static_cast<C>(values[i]) * (keeps[i] ? scale : 0));
-      }
-      result.write(first, count, values.data());
-      keep.write(first, count, keeps.data());
-    });
+    for_each_tile<1>(
+        random.state(), in.count(), [&](int64_t first, int64_t count, Words words) {
+          std::array<T, kTileWords> values;
+          std::array<bool, kTileWords> keeps;
+          in.read(first, count, values.data());
+          for (int64_t i = 0; i < count; ++i) {
+            keeps[i] = words[i] < kept;
+            values[i] =
+                static_cast<T>(static_cast<C>(values[i]) * (keeps[i] ? scale : 0));
+          }
+          result.write(first, count, values.data());
+          keep.write(first, count, keeps.data());
+        });
   });
 }
 
@@ -148,18 +150,19 @@ at::Tensor& rrelu_with_noise_out(const at::Tensor& self, at::Tensor& noise,
         const KernelTensor to(out);
         const KernelTensor slopes(noise);
         constexpr int kWords = kWordsFor<C>;
-        const PhiloxState state = training ? reserve(generator, self.device().index(),
-                                                     blocks_for(self.numel(), kWords))
-                                           : PhiloxState{};
+        const PhiloxSource random = training ? reserve(generator, self.device().index(),
+                                                       blocks_for(self.numel(), kWords))
+                                             : PhiloxSource({});
         const auto base = static_cast<C>(training ? low : (low + high) / 2);
         const auto range = static_cast<C>(training ? high - low : 0);
         launch("rrelu_with_noise", self.device(),
-               [from, to, slopes, state, training, base, range] {
+               [from, to, slopes, random, training, base, range] {
                  const Elements<scalar_t> in(from.on_device());
                  const Elements<scalar_t> result(to.on_device());
                  const Elements<scalar_t> remembered(slopes.on_device());
                  for_each_tile<kWords>(
-                     state, in.count(), [&](int64_t first, int64_t count, Words words) {
+                     random.state(), in.count(),
+                     [&](int64_t first, int64_t count, Words words) {
                        std::array<scalar_t, kTileWords / kWords> values;
                        std::array<scalar_t, kTileWords / kWords> factors;
                        in.read(first, count, values.data());

@@ -116,11 +116,11 @@ template <class T, int kWords, class Draw>
 void fill_random(const char* name, const at::Tensor& self,
                  const std::optional<at::Generator>& generator, Draw draw) {
   const KernelTensor out(self);
-  const PhiloxState state = reserve(generator, self.device().index(),
-                                    blocks_for(self.numel(), kWords));  // (1)
-  launch(name, self.device(), [out, state, draw] {
+  const PhiloxSource random = reserve(generator, self.device().index(),
+                                      blocks_for(self.numel(), kWords));  // (1)
+  launch(name, self.device(), [out, random, draw] {
     const Elements<T> to(out.on_device());
-    for_each_tile<kWords>(state, to.count(),
+    for_each_tile<kWords>(random.state(), to.count(),
                           [&](int64_t first, int64_t count, const uint32_t* words) {
                             std::array<T, kTileWords / kWords> values;
                             draw(words, count, values.data());  // (2)

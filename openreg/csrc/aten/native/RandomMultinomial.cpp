@@ -55,46 +55,47 @@ bool cumulate(const at::Tensor& rows) {
 
 // Each sample looks its random number up in the sums.
 void with_replacement(const at::Tensor& sums, const at::Tensor& out,
-                      PhiloxState state) {
+                      PhiloxSource random) {
   const int64_t categories = sums.size(1);
   const int64_t samples = out.size(1);
-  launch("multinomial", out.device(),
-         [in = KernelTensor(sums), to = KernelTensor(out), state, categories, samples] {
-           const auto* all = static_cast<double*>(in.on_device().mutable_data_ptr());
-           const Elements<int64_t> result(to.on_device());
-           for_each_tile<2>(
-               state, result.count(),
-               [&](int64_t first, int64_t count, const uint32_t* words) {
-                 std::array<int64_t, kTileWords / 2> values;
-                 for (int64_t i = 0; i < count; ++i) {
-                   const double* row = all + (first + i) / samples * categories;
-                   const double* last = row + categories - 1;
-                   const double at = unit<double, double>(words + 2 * i) * *last;
-                   // Where the sums exceed the number; it may have been rounded up to
-                   // the whole sum: then the first place that reaches it.
-                   const double* found = std::upper_bound(row, last, at);
-                   values[i] =
-                       (*found > at ? found : std::lower_bound(row, last, at)) - row;
-                 }
-                 result.write(first, count, values.data());
-               });
-         });
+  launch(
+      "multinomial", out.device(),
+      [in = KernelTensor(sums), to = KernelTensor(out), random, categories, samples] {
+        const auto* all = static_cast<double*>(in.on_device().mutable_data_ptr());
+        const Elements<int64_t> result(to.on_device());
+        for_each_tile<2>(
+            random.state(), result.count(),
+            [&](int64_t first, int64_t count, const uint32_t* words) {
+              std::array<int64_t, kTileWords / 2> values;
+              for (int64_t i = 0; i < count; ++i) {
+                const double* row = all + (first + i) / samples * categories;
+                const double* last = row + categories - 1;
+                const double at = unit<double, double>(words + 2 * i) * *last;
+                // Where the sums exceed the number; it may have been rounded up to
+                // the whole sum: then the first place that reaches it.
+                const double* found = std::upper_bound(row, last, at);
+                values[i] =
+                    (*found > at ? found : std::lower_bound(row, last, at)) - row;
+              }
+              result.write(first, count, values.data());
+            });
+      });
 }
 
 // Category i waits for an exponential time of rate p[i]: the first to come are drawn.
 void without_replacement(const at::Tensor& rows, const at::Tensor& out,
-                         PhiloxState state) {
+                         PhiloxSource random) {
   const int64_t categories = rows.size(1);
   const int64_t samples = out.size(1);
   const at::Tensor order = new_tensor(rows.sizes(), at::kLong, rows.device());
   launch(
       "multinomial", out.device(),
       [in = KernelTensor(rows), scratch = KernelTensor(order), to = KernelTensor(out),
-       state, categories, samples] {
+       random, categories, samples] {
         auto* times = static_cast<double*>(in.on_device().mutable_data_ptr());
         auto* indices = static_cast<int64_t*>(scratch.on_device().mutable_data_ptr());
         const Elements<int64_t> result(to.on_device());
-        for_each_tile<2>(state, result.count() / samples * categories,
+        for_each_tile<2>(random.state(), result.count() / samples * categories,
                          [&](int64_t first, int64_t count, const uint32_t* words) {
                            for (int64_t i = 0; i < count; ++i) {
                              times[first + i] =
@@ -153,13 +154,13 @@ at::Tensor& multinomial_out(const at::Tensor& self, int64_t samples, bool replac
   }
   at::assert_no_internal_overlap(out);
   const at::Tensor result = self.dim() == 1 ? out.unsqueeze(0) : out;
-  const PhiloxState state =
+  const PhiloxSource random =
       reserve(generator, self.device().index(),
               blocks_for(replacement ? result.numel() : work.numel(), 2));
   if (replacement) {
-    with_replacement(sums, result, state);
+    with_replacement(sums, result, random);
   } else {
-    without_replacement(work, result, state);
+    without_replacement(work, result, random);
   }
   return out;
 }

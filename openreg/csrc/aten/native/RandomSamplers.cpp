@@ -57,9 +57,10 @@ void launch_samples(const char* name, const at::Tensor& out, const at::Tensor& a
   const KernelTensor to(out);
   const KernelTensor from_a(a);
   const KernelTensor from_b(b);
-  const PhiloxState state =
+  const PhiloxSource random =
       reserve(generator, out.device().index(), ElementStream::kBlocks);
-  launch(name, out.device(), [to, from_a, from_b, state, sample] {
+  launch(name, out.device(), [to, from_a, from_b, random, sample] {
+    const PhiloxState state = random.state();
     const Elements<T> result(to.on_device());
     const Elements<T> first(from_a.on_device());
     const Elements<T> second(from_b.on_device());

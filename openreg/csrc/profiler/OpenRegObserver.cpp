@@ -1,0 +1,24 @@
+// Refuses the profiler state that only sends marks; see docs/modules/profiler.md.
+#include <c10/util/Exception.h>
+#include <torch/csrc/profiler/standalone/privateuse1_observer.h>
+
+namespace openreg {
+namespace {
+
+// LITERALINCLUDE START: PROFILER_OBSERVER
+// torch calls this through a pointer without looking at it: with nothing registered,
+// the process would end.
+void refuse_marks(const torch::profiler::impl::ProfilerConfig&,
+                  const std::unordered_set<at::RecordScope>&) {
+  TORCH_CHECK_NOT_IMPLEMENTED(
+      false,
+      "openreg: ProfilerState.PRIVATEUSE1 sends marks to a tool that watches the "
+      "program from outside, and the device has none. Use torch.profiler.profile()");
+}
+
+using torch::profiler::impl::RegisterPRIVATEUSE1Observer;  // the macro needs it
+REGISTER_PRIVATEUSE1_OBSERVER(refuse_marks)
+// LITERALINCLUDE END: PROFILER_OBSERVER
+
+}  // namespace
+}  // namespace openreg

@@ -1,0 +1,39 @@
+# What of torch's interfaces occl has and leaves out; see
+# docs/modules/distributed-groups.md.
+import re
+from pathlib import Path
+
+from conftest import OPENREG
+from contract import INCLUDE, code, table, virtuals
+
+C10D = "torch/csrc/distributed/c10d"
+BACKEND = virtuals(f"{C10D}/Backend.hpp", "class TORCH_API Backend :")
+WORK = re.findall(r"virtual [^(]*?(\w+)\(", (INCLUDE / C10D / "Work.hpp").read_text())
+PAGE = "modules/distributed-groups.md"
+
+
+def ours(header):
+    text = Path(OPENREG / "csrc/distributed" / header).read_text()
+    return set(re.findall(r"(\w+)\([^()]*\)(?: const)? override", text))
+
+
+def test_the_table_has_each_member_by_what_torch_does_without_it():
+    told = {what: set(code(names)) for what, names in table(PAGE, "Without it, torch")}
+    kinds = {
+        "throws": {"throws"},
+        "says no": {"returns false"},
+        "does nothing, or keeps the name": {"does nothing"},
+    }
+    assert told == {
+        what: {name for name, kind in BACKEND.items() if kind in of}
+        for what, of in kinds.items()
+    }
+
+
+def test_the_page_has_each_member_that_occl_leaves_out():
+    rows = table(PAGE, "occl leaves out")
+    left_out = {name for row in rows for name in code(row[0])}
+    assert left_out == (
+        (BACKEND.keys() - ours("ProcessGroupOCCL.h"))
+        | ({f"Work::{name}" for name in set(WORK) - ours("WorkOCCL.h")})
+    )
