@@ -201,13 +201,16 @@ def tags(x, size):
 
 
 def from_any(x, size):
+    out = {}
     if dist.get_rank() != 0:
         dist.send(x, 0)
-        return []
-    out = {}
-    for _ in range(size - 1):
-        y = torch.empty_like(x)
-        out[dist.recv(y)] = y
+    else:
+        for _ in range(size - 1):
+            y = torch.empty_like(x)
+            out[dist.recv(y)] = y
+    # A sender does not wait for its receiver: without this, the next message of a fast
+    # rank may arrive before the first one of a slow rank, and "any" takes it.
+    dist.barrier()
     return [out[source] for source in sorted(out)]
 
 
