@@ -3,6 +3,7 @@
 # A test that fails here is good news: torch has lost a limit. Remove the test, the
 # section of the page and the way round.
 import inspect
+import signal
 import sys
 import threading
 import unittest
@@ -184,6 +185,24 @@ def test_a_thread_that_computes_while_python_ends_aborts(run_forked):
     process = run_forked(program)
     aborted = "terminate called without an active exception" in process.stderr
     assert aborted == (sys.version_info < (3, 14))  # then such threads sleep for ever
+
+
+@pytest.mark.parametrize(("kept", "aborts"), [("dist.group.WORLD", True), ("", False)])
+def test_a_thread_of_gloo_that_is_late_aborts(run_python, compile_cpp, kept, aborts):
+    program = f"""
+        import atexit, ctypes
+        library = ctypes.PyDLL({str(compile_cpp("late_gloo"))!r}, ctypes.RTLD_GLOBAL)
+        atexit.register(library.let_go)  # the first one is called last
+        import torch, torch.distributed as dist
+        dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+        dist.all_reduce(torch.ones(1))
+        kept = [{kept}]
+        dist.destroy_process_group()
+    """
+    process = run_python(program)
+    aborts &= sys.version_info < (3, 14)
+    assert ("terminate called without" in process.stderr) == aborts
+    assert (process.returncode == -signal.SIGABRT) == aborts, process.stderr
 
 
 @pytest.mark.parametrize(("end", "ends"), [("sys.exit()", 0), ("os._exit(0)", 1)])

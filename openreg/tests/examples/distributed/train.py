@@ -11,7 +11,7 @@ from torch.nn.parallel import DistributedDataParallel
 index = int(os.environ["LOCAL_RANK"]) % torch.openreg.device_count()  # (1)
 device = torch.device("openreg", index)
 torch.openreg.set_device(device)
-dist.init_process_group("cpu:gloo,openreg:occl", device_id=device)  # (2)
+dist.init_process_group(device_id=device)  # (2)
 
 torch.manual_seed(0)
 x, y = torch.randn(8, 4), torch.randn(8, 1)
