@@ -33,7 +33,8 @@ extern "C" void let_go() {
 extern "C" void execute(const void* work) asm(EXECUTE);
 
 void execute(const void* work) {
-  reinterpret_cast<void (*)(const void*)>(dlsym(RTLD_NEXT, EXECUTE))(work);
+  void* torch = dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);
+  reinterpret_cast<void (*)(const void*)>(dlsym(torch, EXECUTE))(work);
   for (int i = 0; i < 150 && !late_enough; ++i) {
     nap();
   }
