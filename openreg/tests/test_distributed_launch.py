@@ -129,7 +129,7 @@ try:
     dist.isend(x, peer)
     dist.irecv(y, peer)
 except RuntimeError as error:
-    say(str(error).splitlines()[0])
+    say(f"{type(error).__name__}: {str(error).splitlines()[0]}")
 if me == 0:  # the program of rank 1 comes to its end
     try:
         dist.all_reduce(torch.ones(2, device="openreg:1"), group=both)
@@ -146,5 +146,5 @@ def test_with_blocking_launches_one_rank_must_receive_first(tmp_path):
     assert "got [1.0, 1.0]\n" in text
     assert "got [2.0, 2.0]\n" in text
     for rank in range(2):
-        assert f"occl::send failed on rank {rank} of 2" in text
+        assert f"DistBackendError: occl::send failed on rank {rank} of 2" in text
     assert "failed on rank 0 of 2 in group 1: rank 1 has left the group" in text

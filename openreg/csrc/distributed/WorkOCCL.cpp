@@ -23,7 +23,12 @@ WorkOCCL::WorkOCCL(int rank, c10d::OpType type, const char* name,
       future_(c10::make_intrusive<c10::ivalue::Future>(
           c10::ListType::create(c10::TensorType::get()),
           std::vector<c10::Device>{lane.device()})) {
-  done_.record(lane);
+  try {
+    done_.record(lane);
+  } catch (const c10::Error&) {
+    throw_if_failed();  // it is over already; this says more than the device does
+    throw;
+  }
   const c10::StreamGuard guard(lane);
   future_->markCompleted(c10::IValue(outputs_));
 }
