@@ -225,8 +225,9 @@ void Board::fail(const std::string& why) noexcept {
 
 void Board::throw_if_broken() const {
   uint32_t state = memory_->state;
-  if (state == Memory::kBreaking) {
-    sleep(memory_->state, state, kLook);  // until the reason is written
+  // Until the reason is written, or whoever writes it has died.
+  for (int looks = 0; state == Memory::kBreaking && looks < 10; ++looks) {
+    sleep(memory_->state, state, kLook);
     state = memory_->state;
   }
   TORCH_CHECK_WITH(DistBackendError, state == Memory::kGood,
