@@ -6,6 +6,7 @@ meanwhile, the process is killed by SIGABRT.
 """
 
 import atexit
+import contextlib
 from pathlib import Path
 
 from torch_openreg import _C
@@ -16,8 +17,11 @@ def _let_threads_finish() -> None:
     """Wait for the engine if it has threads for devices."""
     if not _C._is_initialized():
         return
-    threads = Path("/proc/self/task").glob("*/comm")
-    if any(name.read_text().startswith("pt_autograd") for name in threads):
+    names = []
+    for thread in Path("/proc/self/task").glob("*/comm"):
+        with contextlib.suppress(OSError):  # it has just ended
+            names.append(thread.read_text())
+    if any(name.startswith("pt_autograd") for name in names):
         _C._wait_for_engine()
 
 
