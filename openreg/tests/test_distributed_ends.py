@@ -169,7 +169,8 @@ def test_a_timeout_of_one_call(two):
 
 
 def late_in_a_group(state):
-    seconds = datetime.timedelta(seconds=1)
+    dist.barrier()  # the timeout is also that of making the group
+    seconds = datetime.timedelta(seconds=5)
     group = dist.new_group([0, 1], timeout=seconds, group_desc="hasty")
     if dist.get_rank() == 1:
         return None

@@ -167,7 +167,7 @@ def test_a_fault_leaves_cleaning_up_and_the_other_device_alone():
     x, y = fail_add()
     x.record_stream(torch.Stream("openreg"))
     with pytest.raises(torch.AcceleratorError):
-        y.cpu()
+        torch.openreg.synchronize()
     assert (torch.ones(2, device="openreg:1") + 1).tolist() == [2, 2]
     assert event.query() and torch.accelerator.current_stream().query()
     del x, y, event

@@ -80,7 +80,8 @@ def test_gap_the_empty_cache_of_torch_keeps_the_gil(run_forked):
     call = """import faulthandler
     faulthandler.dump_traceback_later(5, exit=True)  # needs no GIL
     torch.accelerator.empty_cache()"""
-    program = NEEDS_GIL.replace("BODY", "gate.wait()").replace("CALL", call)
+    program = NEEDS_GIL.replace("0.3", "3")  # not before it waits with the GIL
+    program = program.replace("BODY", "gate.wait()").replace("CALL", call)
     process = run_forked(program)
     assert process.stdout == ""
     assert process.returncode == 1

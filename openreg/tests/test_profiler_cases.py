@@ -292,12 +292,12 @@ def test_events_time_what_the_device_does_not_what_the_host_does():
     def work():
         x = torch.ones(2, device="openreg")
         torch.openreg.synchronize()
-        with simulator.delay(30_000):
+        with simulator.delay(300_000):  # a busy machine may stop the host for a while
             x + 1
             torch.openreg.synchronize()
 
     rows = averages(without_kineto(work))
-    assert rows["aten::add"].device_time_total >= 30_000
+    assert rows["aten::add"].device_time_total >= 300_000
     assert rows["aten::ones"].device_time_total < rows["aten::add"].device_time_total
 
 

@@ -2,6 +2,7 @@
 #include <ATen/ops/full.h>
 #include <c10/core/Event.h>
 #include <c10/util/ApproximateClock.h>
+#include <openreg.h>
 #include <torch/csrc/profiler/orchestration/observer.h>
 #include <torch/csrc/profiler/stubs/base.h>
 
@@ -28,10 +29,12 @@ void call_stubs(const ProfilerStubs& stubs) {
   std::cout << "enabled " << stubs.enabled() << ", device "
             << (device == 0 && host >= before) << ", microseconds "
             << (stubs.elapsed(&start, &end) >= 20'000) << '\n';
+  orSimHold(nullptr);
   x.zero_();
   c10::Event done(at::kPrivateUse1);
   done.record(guard.getStream(x.device()));
   std::cout << "done " << done.query();
+  orSimRelease(nullptr);
   stubs.synchronize();
   std::cout << ", then " << done.query() << '\n';
   stubs.rangePush("range");

@@ -1,8 +1,11 @@
 // Graphs: replay, life, faults. See docs/start/architecture.md.
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <string>
 
 #include "openreg_graph.h"
 #include "support.h"
@@ -183,7 +186,8 @@ TEST_F(GraphTest, IsPrintedForGraphviz) {
   ASSERT_OK(orGraphLaunch(inner, stream));
   orGraph_t graph = nullptr;
   ASSERT_OK(orStreamEndCapture(stream, &graph));
-  const std::string path = testing::TempDir() + "openreg_graph_test.dot";
+  const std::string path =
+      testing::TempDir() + "openreg_graph_test_" + std::to_string(getpid()) + ".dot";
   ASSERT_OK(orGraphDebugDotPrint(graph, path.c_str()));
   std::ifstream file(path);
   std::string text(std::istreambuf_iterator<char>(file), {});
