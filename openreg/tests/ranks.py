@@ -71,8 +71,8 @@ class Ranks:
         for peer in self.peers:
             try:
                 result.append(peer.answer())
-            except PeerError as error:
-                result.append(str(error))
+            except (PeerError, AssertionError, EOFError) as error:
+                result.append(str(error) or type(error).__name__)
         return result
 
     def run(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:

@@ -234,5 +234,6 @@ check(1)
 torch.set_num_threads(2)
 check(2)
 """
-    run_forked(program, OPENREG_STEAL="0")
-    run_forked(program, OPENREG_STEAL="1")
+    for steal in ("0", "1"):
+        process = run_forked(program, OPENREG_STEAL=steal)
+        assert process.returncode == 0, process.stderr
