@@ -105,9 +105,10 @@ def compile_cpp():
     The result is a program if the file has a ``main``, otherwise a shared object for
     ``torch.ops.load_library`` or ``ctypes``. It stays in ``build``, under a name that
     holds a hash of what it was made from; processes that want the same one wait.
+    Without ``backend`` it is not linked with the backend, which loads that as well.
     """
 
-    def compile_one(name: str) -> Path:
+    def compile_one(name: str, backend: bool = True) -> Path:
         source = OPENREG / "tests/cpp" / f"{name}.cpp"
         text = source.read_text()
         program = "int main(" in text
@@ -124,7 +125,9 @@ def compile_cpp():
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not result.exists():
                 made = result.with_suffix(".part")
-                libraries = ["-ltorch_openreg", "-lopenreg", "-ltorch_cpu", "-lc10"]
+                libraries = ["-ltorch_cpu", "-lc10"]
+                if backend:
+                    libraries = ["-ltorch_openreg", "-lopenreg", *libraries]
                 kind = [] if program else ["-shared"]
                 command = [*arguments, *kind, str(source), "-o", str(made), *libraries]
                 process = subprocess.run(command, capture_output=True, text=True)

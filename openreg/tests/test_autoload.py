@@ -236,6 +236,24 @@ def test_a_careful_backend_warns_and_leaves_torch_usable(run_python):
     assert "UserWarning: careful_backend has no device: libbroken" in process.stderr
 
 
+# -- Registrations that fail --
+
+
+def test_another_owner_of_the_hooks_is_an_import_error(compile_cpp, run_python):
+    library = str(compile_cpp("other_owner", backend=False))
+    program = f"""
+        import ctypes
+        import torch
+        ctypes.CDLL({library!r})
+        import torch_openreg
+    """
+    process = run_python(program, TORCH_DEVICE_BACKEND_AUTOLOAD="0")
+    assert process.returncode == 1, process.stderr  # not a signal
+    assert errors(process)[-1].startswith(
+        "ImportError: openreg: cannot register the hooks with torch: "
+    )
+
+
 # -- The version guard --
 
 

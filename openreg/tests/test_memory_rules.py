@@ -369,7 +369,7 @@ def test_sizes_are_rounded_to_a_division_of_a_power_of_two(configure):
     [
         ("backend:native", "Unrecognized key 'backend'"),
         ("expandable_segments:True", "needs a driver that maps"),
-        ("per_process_memory_fraction:2", "must be from 0 to 1"),
+        ("openreg_memory_fraction:2", "must be from 0 to 1"),
         ("max_split_size_mb:1", "max_split_size_mb too small"),
         ("garbage_collection_threshold:7", "set it in"),
     ],
@@ -399,5 +399,5 @@ def test_a_bad_variable_is_refused_by_the_first_tensor(run_python):
 
 def test_the_variable_sets_the_fraction(run_python):
     program = "import torch; print(torch.openreg.get_per_process_memory_fraction(1))"
-    variable = "per_process_memory_fraction:0.25,max_split_size_mb:64"
+    variable = "openreg_memory_fraction:0.25,max_split_size_mb:64"
     assert run_python(program, PYTORCH_ALLOC_CONF=variable).stdout == "0.25\n"

@@ -8,10 +8,11 @@ from torch_openreg import _version_guard
 
 _version_guard.check(torch.__version__)  # (1)
 
-import torch_openreg._C  # (2)
+torch.utils.rename_privateuse1_backend("openreg")  # (2)
+
+import torch_openreg._C  # (3)
 import torch_openreg.openreg
 
-torch.utils.rename_privateuse1_backend("openreg")  # (3)
 torch._register_device_module("openreg", torch_openreg.openreg)  # (4)
 torch.utils.generate_methods_for_privateuse1_backend(for_storage=True)  # (5)
 torch_openreg.openreg.random._register_graphsafe()  # (6)

@@ -8,6 +8,7 @@
 
 #include "csrc/runtime/OpenRegException.h"
 #include "csrc/runtime/OpenRegFunctions.h"
+#include "csrc/runtime/OpenRegRegistration.h"
 #include "csrc/runtime/OpenRegStream.h"
 
 namespace openreg {
@@ -62,11 +63,10 @@ struct OpenRegProfilerStubs final : torch::profiler::impl::ProfilerStubs {
 
 const OpenRegProfilerStubs stubs;
 
-[[maybe_unused]] const bool registered = [] {
+const Registration registered("the profiler's events", [] {
   torch::profiler::impl::registerPrivateUse1Methods(
       const_cast<OpenRegProfilerStubs*>(&stubs));
-  return true;
-}();
+});
 // LITERALINCLUDE END: PROFILER_STUBS
 
 }  // namespace

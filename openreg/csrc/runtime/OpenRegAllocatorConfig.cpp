@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "csrc/runtime/OpenRegRegistration.h"
+
 namespace openreg {
 namespace {
 
@@ -27,7 +29,7 @@ OpenRegAllocatorConfig& OpenRegAllocatorConfig::instance() {
 }
 
 const std::unordered_set<std::string>& OpenRegAllocatorConfig::getKeys() {
-  static const std::unordered_set<std::string> keys{"per_process_memory_fraction"};
+  static const std::unordered_set<std::string> keys{"openreg_memory_fraction"};
   return keys;
 }
 
@@ -37,10 +39,10 @@ void OpenRegAllocatorConfig::parseArgs(const std::string& settings) {
   const ConfigTokenizer tokens(settings);
   for (size_t i = 0; i < tokens.size(); ++i) {
     const std::string& key = tokens[i];
-    if (key == "per_process_memory_fraction") {
+    if (key == "openreg_memory_fraction") {
       fraction = tokens.toDouble(i = tokens.skipKey(i));
       TORCH_CHECK_VALUE(fraction >= 0 && fraction <= 1,
-                        "openreg: per_process_memory_fraction is ", fraction,
+                        "openreg: openreg_memory_fraction is ", fraction,
                         ": it must be from 0 to 1");
     } else if (key == "expandable_segments") {
       TORCH_CHECK_VALUE(!tokens.toBool(i = tokens.skipKey(i)),
@@ -78,6 +80,23 @@ Fit fit_of(size_t rounded) {
           AcceleratorAllocatorConfig::max_non_split_rounding_size()};
 }
 
-REGISTER_ALLOCATOR_CONFIG_PARSE_HOOK(OpenRegAllocatorConfig)
+// LITERALINCLUDE START: REGISTER_CONFIG
+// torch has one hook for all devices. In a build with CUDA, CUDA's parser is there first,
+// and goes on being called. REGISTER_ALLOCATOR_CONFIG_PARSE_HOOK would replace it, and
+// throw where another device has registered one of the keys.
+void register_config() {
+  const auto previous = AcceleratorAllocatorConfig::getConfigParserHook();
+  AcceleratorAllocatorConfig::registerDeviceConfigParserHook(
+      [previous](const std::string& settings) {
+        if (previous) {
+          previous(settings);
+        }
+        OpenRegAllocatorConfig::instance().parseArgs(settings);
+      },
+      OpenRegAllocatorConfig::getKeys());
+}
+
+const Registration registered("the allocator's settings", register_config);
+// LITERALINCLUDE END: REGISTER_CONFIG
 
 }  // namespace openreg

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "csrc/runtime/OpenRegRegistration.h"
 #include "csrc/runtime/OpenRegTrace.h"
 
 namespace openreg {
@@ -185,10 +186,9 @@ MemorySnapshot OpenRegDeviceAllocator::snapshot() {
 
 // LITERALINCLUDE START: REGISTER_ALLOCATOR
 namespace {
-const bool registered = [] {
+const Registration registered("the allocator", [] {
   c10::SetAllocator(kType, &OpenRegDeviceAllocator::get());
-  return true;
-}();
+});
 }  // namespace
 // LITERALINCLUDE END: REGISTER_ALLOCATOR
 

@@ -6,6 +6,7 @@
 
 #include "csrc/runtime/OpenRegGenerator.h"
 #include "csrc/runtime/OpenRegInit.h"
+#include "csrc/runtime/OpenRegRegistration.h"
 #include "csrc/runtime/OpenRegStream.h"
 
 namespace openreg {
@@ -96,10 +97,9 @@ at::Allocator* OpenRegHooks::getPinnedMemoryAllocator() const {
 
 // LITERALINCLUDE START: REGISTER_HOOKS
 namespace {
-const bool registered = [] {
+const Registration registered("the hooks", [] {
   at::RegisterPrivateUse1HooksInterface(new OpenRegHooks);  // lives for ever
-  return true;
-}();
+});
 }  // namespace
 // LITERALINCLUDE END: REGISTER_HOOKS
 

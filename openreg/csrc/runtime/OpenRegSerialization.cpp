@@ -3,6 +3,8 @@
 
 #include <torch/csrc/jit/serialization/pickler_helper.h>
 
+#include "csrc/runtime/OpenRegRegistration.h"
+
 namespace openreg {
 namespace {
 
@@ -21,10 +23,9 @@ void load_tags(const at::Tensor& tensor, TensorTags& metadata) {
   set_tensor_tags(tensor, metadata);  // (2)
 }
 
-const bool registered = [] {
+const Registration registered("the saving of tags", [] {
   torch::jit::TensorBackendMetaRegistry(at::kPrivateUse1, &save_tags, &load_tags);
-  return true;
-}();
+});
 // LITERALINCLUDE END: META_SERIALIZATION
 
 }  // namespace

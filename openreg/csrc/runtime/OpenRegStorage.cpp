@@ -4,6 +4,8 @@
 #include <atomic>
 #include <utility>
 
+#include "csrc/runtime/OpenRegRegistration.h"
+
 namespace openreg {
 namespace {
 
@@ -21,10 +23,9 @@ c10::intrusive_ptr<c10::StorageImpl> make_storage(c10::StorageImpl::use_byte_siz
                                                  allocator, resizable);
 }
 
-const bool registered = [] {
+const Registration registered("the class of storages", [] {
   c10::SetStorageImplCreate(c10::DeviceType::PrivateUse1, &make_storage);
-  return true;
-}();
+});
 // LITERALINCLUDE END: STORAGE_FACTORY
 
 }  // namespace

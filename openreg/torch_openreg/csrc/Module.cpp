@@ -15,6 +15,7 @@
 #include "csrc/runtime/OpenRegHostAllocator.h"
 #include "csrc/runtime/OpenRegInit.h"
 #include "csrc/runtime/OpenRegIpc.h"
+#include "csrc/runtime/OpenRegRegistration.h"
 #include "csrc/runtime/OpenRegSerialization.h"
 #include "csrc/runtime/OpenRegSimulator.h"
 #include "csrc/runtime/OpenRegStorage.h"
@@ -337,6 +338,10 @@ py::module_::module_def definition;
 // LITERALINCLUDE START: INIT_MODULE
 extern "C" C10_EXPORT PyObject* initOpenRegModule() {
   try {
+    const std::string& error = openreg::Registration::error();
+    if (!error.empty()) {
+      throw std::runtime_error(error);
+    }
     py::module_ m = py::module_::create_extension_module(
         "torch_openreg._C", "C++ half of torch_openreg.", &definition);
     bind_devices(m);
