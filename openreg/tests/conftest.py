@@ -113,7 +113,7 @@ def compile_cpp():
         text = source.read_text()
         program = "int main(" in text
         arguments = _compiler_arguments()
-        parts = [text, torch.__version__, *arguments]
+        parts = [text, torch.__version__, str(backend), *arguments]
         headers = [OPENREG / "third_party/openreg/include/openreg.h"]
         headers += sorted((OPENREG / "csrc").rglob("*.h"))
         parts += [header.read_text() for header in headers]

@@ -81,9 +81,9 @@ Fit fit_of(size_t rounded) {
 }
 
 // LITERALINCLUDE START: REGISTER_CONFIG
-// torch has one hook for all devices. In a build with CUDA, CUDA's parser is there first,
-// and goes on being called. REGISTER_ALLOCATOR_CONFIG_PARSE_HOOK would replace it, and
-// throw where another device has registered one of the keys.
+// torch has one hook for all devices. In a build with CUDA, CUDA's parser is there
+// first, and goes on being called. REGISTER_ALLOCATOR_CONFIG_PARSE_HOOK would replace
+// it, and throw where another device has registered one of the keys.
 void register_config() {
   const auto previous = AcceleratorAllocatorConfig::getConfigParserHook();
   AcceleratorAllocatorConfig::registerDeviceConfigParserHook(

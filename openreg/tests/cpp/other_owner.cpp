@@ -1,4 +1,5 @@
-// Registers the hooks of PrivateUse1 before the backend does; see docs/frontend/autoload.md.
+// Registers the hooks of PrivateUse1 before the backend does; see
+// docs/frontend/autoload.md.
 #include <ATen/detail/PrivateUse1HooksInterface.h>
 
 namespace {
