@@ -2,6 +2,7 @@
 // docs/operators/structured.md.
 #include <ATen/CPUFunctions.h>
 #include <ATen/Operators.h>
+#include <ATen/native/Activation.h>
 #include <ATen/ops/elu_backward_meta.h>
 #include <ATen/ops/elu_meta.h>
 #include <ATen/ops/gelu_backward_meta.h>
@@ -48,13 +49,32 @@ namespace op = at::_ops;
 namespace meta = at::meta;
 namespace cpu = at::cpu;
 
+namespace {
+
+// torch's meta functions leave the text to the kernel.
+struct Gelu : meta::structured_gelu {
+  void meta(const at::Tensor& self, std::string_view approximate) {
+    at::native::get_gelutype_enum(approximate);
+    structured_gelu::meta(self, approximate);
+  }
+};
+struct GeluBackward : meta::structured_gelu_backward {
+  void meta(const at::Tensor& grad, const at::Tensor& self,
+            std::string_view approximate) {
+    at::native::get_gelutype_enum(approximate);
+    structured_gelu_backward::meta(grad, self, approximate);
+  }
+};
+
+}  // namespace
+
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   structured<op::elu, op::elu_out, meta::structured_elu, cpu::elu_outf>(m);
   structured<op::elu_backward, op::elu_backward_grad_input,
              meta::structured_elu_backward, cpu::elu_backward_outf>(m);
-  structured<op::gelu, op::gelu_out, meta::structured_gelu, cpu::gelu_outf>(m);
-  structured<op::gelu_backward, op::gelu_backward_grad_input,
-             meta::structured_gelu_backward, cpu::gelu_backward_outf>(m);
+  structured<op::gelu, op::gelu_out, Gelu, cpu::gelu_outf>(m);
+  structured<op::gelu_backward, op::gelu_backward_grad_input, GeluBackward,
+             cpu::gelu_backward_outf>(m);
   structured<op::glu, op::glu_out, meta::structured_glu, cpu::glu_outf>(m);
   structured<op::hardshrink, op::hardshrink_out, meta::structured_hardshrink,
              cpu::hardshrink_outf>(m);

@@ -8,6 +8,7 @@
 #include <ATen/ops/bmm_meta.h>
 #include <ATen/ops/mm_meta.h>
 
+#include "csrc/aten/native/Product.h"
 #include "csrc/aten/native/Structured.h"
 
 namespace openreg {
@@ -17,15 +18,19 @@ namespace meta = at::meta;
 namespace cpu = at::cpu;
 
 // LITERALINCLUDE START: LINEAR
+template <class Op, class Out, class Meta, auto* kKernel>
+void product(torch::Library& m) {
+  structured<Op, Out, Meta, kProduct<kKernel>>(m, Reads::Precision);
+}
+
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  structured<op::mm, op::mm_out, meta::structured_mm, cpu::mm_outf>(m);
-  structured<op::bmm, op::bmm_out, meta::structured_bmm, cpu::bmm_outf>(m);
-  structured<op::addmm, op::addmm_out, meta::structured_addmm, cpu::addmm_outf>(m);
-  structured<op::addmv, op::addmv_out, meta::structured_addmv, cpu::addmv_outf>(m);
-  structured<op::baddbmm, op::baddbmm_out, meta::structured_baddbmm, cpu::baddbmm_outf>(
-      m);
-  structured<op::_addmm_activation, op::_addmm_activation_out,
-             meta::structured__addmm_activation, cpu::_addmm_activation_outf>(m);
+  product<op::mm, op::mm_out, meta::structured_mm, cpu::mm_outf>(m);
+  product<op::bmm, op::bmm_out, meta::structured_bmm, cpu::bmm_outf>(m);
+  product<op::addmm, op::addmm_out, meta::structured_addmm, cpu::addmm_outf>(m);
+  product<op::addmv, op::addmv_out, meta::structured_addmv, cpu::addmv_outf>(m);
+  product<op::baddbmm, op::baddbmm_out, meta::structured_baddbmm, cpu::baddbmm_outf>(m);
+  product<op::_addmm_activation, op::_addmm_activation_out,
+          meta::structured__addmm_activation, cpu::_addmm_activation_outf>(m);
 }
 // LITERALINCLUDE END: LINEAR
 

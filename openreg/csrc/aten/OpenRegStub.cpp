@@ -51,8 +51,9 @@ at::Tensor& addr_out(const at::Tensor& self, const at::Tensor& column,
 
 void addr_kernel(at::TensorIterator& iterator, const at::Scalar& beta,
                  const at::Scalar& alpha) {
-  compute_into("addr", addr_out, std::array{iterator.tensor(0)}, iterator.tensor(1),
-               iterator.tensor(2), iterator.tensor(3), beta, alpha);
+  compute_with("addr", "addr", iterator.common_dtype(), addr_out,
+               std::array{iterator.tensor(0)}, iterator.tensor(1), iterator.tensor(2),
+               iterator.tensor(3), beta, alpha);
 }
 
 // The iterator has the output and the index; what is read from comes beside it.

@@ -43,6 +43,7 @@
 #include <ATen/ops/tanh_meta.h>
 #include <ATen/ops/trunc_meta.h>
 
+#include "csrc/aten/native/CheckScalar.h"
 #include "csrc/aten/native/Structured.h"
 
 namespace openreg {
@@ -50,6 +51,21 @@ namespace openreg {
 namespace op = at::_ops;
 namespace meta = at::meta;
 namespace cpu = at::cpu;
+
+namespace {
+
+// Torch's meta function leaves it to the kernel to convert the exponent.
+struct PowTensorScalar : meta::structured_pow_Tensor_Scalar {
+  void meta(const at::Tensor& self, const at::Scalar& exponent) {
+    structured_pow_Tensor_Scalar::meta(self, exponent);
+    const at::ScalarType dtype = common_dtype();
+    if (dtype != at::kFloat && dtype != at::kDouble && !at::isComplexType(dtype)) {
+      check_scalar(exponent, dtype);
+    }
+  }
+};
+
+}  // namespace
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   structured<op::sgn, op::sgn_out, meta::structured_sgn, cpu::sgn_outf>(m);
@@ -102,8 +118,8 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
              cpu::clamp_max_outf>(m);
   structured<op::clamp_min, op::clamp_min_out, meta::structured_clamp_min,
              cpu::clamp_min_outf>(m);
-  structured<op::pow_Tensor_Scalar, op::pow_Tensor_Scalar_out,
-             meta::structured_pow_Tensor_Scalar, cpu::pow_outf>(m);
+  structured<op::pow_Tensor_Scalar, op::pow_Tensor_Scalar_out, PowTensorScalar,
+             cpu::pow_outf>(m);
 }
 
 }  // namespace openreg

@@ -13,7 +13,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "csrc/aten/native/KernelLibrary.h"
 #include "csrc/aten/native/OptionalTensor.h"
 
 namespace openreg {
@@ -23,15 +22,13 @@ namespace openreg {
 //   for_meta   what the structured meta function of ATen takes instead;
 //   capture    what the launch keeps until the kernel runs: values, never references,
 //              because the caller's arguments are gone by then;
-//   on_device  inside the kernel, the argument again, over the device's memory;
-//   stand_in   the same for a trial on the host, where no values are needed.
+//   on_device  inside the kernel, the argument again, over the device's memory.
 template <class T>
 struct Argument {  // numbers, dtypes, flags, Scalar: by value
   static_assert(std::is_trivially_copyable_v<T> || std::is_same_v<T, at::Scalar>);
   static const T& for_meta(const T& value) { return value; }
   static T capture(const T& value) { return value; }
   static const T& on_device(const T& value) { return value; }
-  static const T& stand_in(const T& value) { return value; }
 };
 
 template <>
@@ -41,9 +38,6 @@ struct Argument<at::Tensor> {
     return KernelTensor::input(value);
   }
   static at::Tensor on_device(const KernelTensor& value) { return value.on_device(); }
-  static at::Tensor stand_in(const at::Tensor& value) {
-    return openreg::stand_in(value);
-  }
 };
 // LITERALINCLUDE END: ARGUMENT
 
@@ -58,10 +52,6 @@ struct Argument<std::optional<at::Tensor>> {
   }
   static std::optional<at::Tensor> on_device(const Captured& value) {
     return if_given(value);
-  }
-  static std::optional<at::Tensor> stand_in(const std::optional<at::Tensor>& value) {
-    return is_given(value) ? std::make_optional(openreg::stand_in(*value))
-                           : std::nullopt;
   }
 };
 
@@ -81,13 +71,6 @@ struct Argument<at::ITensorListRef> {
     std::vector<at::Tensor> tensors;
     for (const KernelTensor& tensor : value) {
       tensors.push_back(tensor.on_device());
-    }
-    return tensors;
-  }
-  static std::vector<at::Tensor> stand_in(const at::ITensorListRef& value) {
-    std::vector<at::Tensor> tensors;
-    for (const at::Tensor& tensor : value) {
-      tensors.push_back(openreg::stand_in(tensor));
     }
     return tensors;
   }
@@ -112,13 +95,6 @@ struct Argument<c10::List<std::optional<at::Tensor>>> {
     }
     return list;
   }
-  static List stand_in(const List& value) {
-    List list;
-    for (const std::optional<at::Tensor>& tensor : value) {
-      list.push_back(One::stand_in(tensor));
-    }
-    return list;
-  }
 };
 
 template <>
@@ -133,10 +109,6 @@ struct Argument<std::optional<at::Scalar>> {
       const std::optional<at::Scalar>& value) {
     return value;
   }
-  static const std::optional<at::Scalar>& stand_in(
-      const std::optional<at::Scalar>& value) {
-    return value;
-  }
 };
 
 template <>
@@ -144,7 +116,6 @@ struct Argument<at::IntArrayRef> {
   static at::IntArrayRef for_meta(at::IntArrayRef value) { return value; }
   static c10::DimVector capture(at::IntArrayRef value) { return c10::DimVector(value); }
   static at::IntArrayRef on_device(const c10::DimVector& value) { return value; }
-  static at::IntArrayRef stand_in(at::IntArrayRef value) { return value; }
 };
 
 template <>
@@ -159,9 +130,6 @@ struct Argument<at::OptionalIntArrayRef> {
   static at::OptionalIntArrayRef on_device(const Captured& value) {
     return value.has_value() ? at::OptionalIntArrayRef(*value) : std::nullopt;
   }
-  static at::OptionalIntArrayRef stand_in(at::OptionalIntArrayRef value) {
-    return value;
-  }
 };
 
 template <>
@@ -169,7 +137,6 @@ struct Argument<std::string_view> {
   static std::string_view for_meta(std::string_view value) { return value; }
   static std::string capture(std::string_view value) { return std::string(value); }
   static std::string_view on_device(const std::string& value) { return value; }
-  static std::string_view stand_in(std::string_view value) { return value; }
 };
 
 template <>
@@ -183,7 +150,6 @@ struct Argument<std::optional<std::string_view>> {
   static Value on_device(const Captured& value) {
     return value.has_value() ? Value(*value) : std::nullopt;
   }
-  static Value stand_in(Value value) { return value; }
 };
 
 template <class T>
@@ -209,23 +175,42 @@ void for_each_tensor(const T& value, const Visit& visit) {
   }
 }
 
-// Calls `visit` with each number of type Scalar of an argument.
+// Calls `visit` with one dtype for each argument that is a tensor or several of them:
+// the first one's for a list; Undefined for one that is missing or has no elements,
+// which no kernel looks at.
 template <class T, class Visit>
-void for_each_scalar(const T& value, const Visit& visit) {
-  if constexpr (std::is_same_v<T, at::Scalar>) {
-    visit(value);
-  } else if constexpr (std::is_same_v<T, std::optional<at::Scalar>>) {
-    if (value.has_value()) {
-      visit(*value);
-    }
+void for_each_dtype(const T& value, const Visit& visit) {
+  if constexpr (std::is_same_v<T, at::Tensor> ||
+                std::is_same_v<T, std::optional<at::Tensor>> ||
+                std::is_same_v<T, at::ITensorListRef> ||
+                std::is_same_v<T, c10::List<std::optional<at::Tensor>>>) {
+    at::ScalarType dtype = at::ScalarType::Undefined;
+    for_each_tensor(value, [&](const at::Tensor& tensor) {
+      if (dtype == at::ScalarType::Undefined && tensor.numel() > 0) {
+        dtype = tensor.scalar_type();
+      }
+    });
+    visit(dtype);
   }
 }
 
-// Calls `visit` with a text that must be one of a few: approximate="tanh".
+// Calls `visit` with each argument of type Scalar; it may be missing.
+template <class T, class Visit>
+void for_each_scalar(const T& value, const Visit& visit) {
+  if constexpr (std::is_same_v<T, at::Scalar>) {
+    visit(&value);
+  } else if constexpr (std::is_same_v<T, std::optional<at::Scalar>>) {
+    visit(value.has_value() ? &*value : nullptr);
+  }
+}
+
+// Calls `visit` with a text that may choose the kernel: reduce="amax".
 template <class T, class Visit>
 void for_each_text(const T& value, const Visit& visit) {
   if constexpr (std::is_same_v<T, std::string_view>) {
     visit(value);
+  } else if constexpr (std::is_same_v<T, std::optional<std::string_view>>) {
+    visit(value.value_or("None"));
   }
 }
 

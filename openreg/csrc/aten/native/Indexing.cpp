@@ -25,8 +25,10 @@
 namespace openreg {
 namespace {
 
-using Index = FormsOf<at::_ops::index_Tensor, at::meta::structured_index_Tensor,
-                      at::cpu::index_outf>;
+const auto& index_op() {
+  return structured_op<at::_ops::index_Tensor, at::meta::structured_index_Tensor,
+                       at::cpu::index_outf>();
+}
 
 // Indices may come from the CPU on every device, and a list of them from both.
 IndexList on_device_of(const at::Tensor& self, const IndexList& indices) {
@@ -112,12 +114,13 @@ c10::DimVector sizes_of_selection(const at::Tensor& self, int64_t dim,
 }  // namespace
 
 at::Tensor index(const at::Tensor& self, const IndexList& indices) {
-  return Index::functional(self, on_device_of(self, indices));
+  return index_op().compute(Form::Functional, {}, self, on_device_of(self, indices))[0];
 }
 
 at::Tensor& index_out(const at::Tensor& self, const IndexList& indices,
                       at::Tensor& out) {
-  return Index::out(self, on_device_of(self, indices), out);
+  index_op().compute(Form::Out, {out}, self, on_device_of(self, indices));
+  return out;
 }
 
 at::Tensor& index_put_impl_(at::Tensor& self, const IndexList& indices,
@@ -206,8 +209,8 @@ at::Tensor& masked_select_out(const at::Tensor& self, const at::Tensor& mask,
   at::assert_no_overlap(out, mask);
   const auto [where, from] = at::expand_outplace(mask, self);
   const bool is_scalar = from->dim() == 0;
-  return Index::out(is_scalar ? from->unsqueeze(0) : *from,
-                    IndexList({is_scalar ? where->unsqueeze(0) : *where}), out);
+  return index_out(is_scalar ? from->unsqueeze(0) : *from,
+                   IndexList({is_scalar ? where->unsqueeze(0) : *where}), out);
 }
 
 at::Tensor masked_select(const at::Tensor& self, const at::Tensor& mask) {

@@ -1,7 +1,6 @@
 // Puts a kernel on the current stream; see docs/operators/registration.md.
 #include "csrc/aten/native/Launch.h"
 
-#include <ATen/Parallel.h>
 #include <ATen/record_function.h>
 
 #include <atomic>
@@ -49,29 +48,6 @@ struct Stock {
 };
 thread_local Stock stock;
 
-// For a scope, how many threads share one operation of ATen. torch keeps the number for
-// each thread; a new thread takes the one that any thread set last, and torch's thread
-// that pins the batches of a DataLoader sets 1.
-class ThreadsOfScope {
- public:
-  explicit ThreadsOfScope(int wanted) : own_(at::get_num_threads()), wanted_(wanted) {
-    if (C10_UNLIKELY(wanted_ != own_)) {
-      at::set_num_threads(wanted_);
-    }
-  }
-  ~ThreadsOfScope() {
-    if (C10_UNLIKELY(wanted_ != own_)) {
-      at::set_num_threads(own_);
-    }
-  }
-  ThreadsOfScope(const ThreadsOfScope&) = delete;
-  ThreadsOfScope& operator=(const ThreadsOfScope&) = delete;
-
- private:
-  int own_;
-  int wanted_;
-};
-
 }  // namespace
 
 DeviceSide::DeviceSide() : guard_(device_side_keys()) {}
@@ -102,10 +78,9 @@ void give_args(void* args, size_t bytes) noexcept {
   }
 }
 
-int threads_of_caller() { return at::get_num_threads(); }
-
-orError_t run_kernel(void (*body)(void*), void* args, int threads) noexcept {
-  const ThreadsOfScope number(threads);
+orError_t run_kernel(void (*body)(void*), void* args,
+                     const LaunchState& state) noexcept {
+  const LaunchState::Scope settings(state);
   const DeviceSide scope;
   // A thread of the program that waits may run this. Its profile must not show the CPU
   // operators that the kernel is made of. The guard costs more than a small kernel.

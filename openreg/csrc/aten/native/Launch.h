@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "csrc/Export.h"
+#include "csrc/aten/native/LaunchState.h"
 
 namespace openreg {
 
@@ -27,14 +28,11 @@ class OPENREG_EXPORT DeviceSide {
 
 namespace detail {
 
-// How many threads share one operation of ATen, as the calling thread has it set.
-OPENREG_EXPORT int threads_of_caller();
-
-// Runs `body(args)` in the state in which device code runs: no autograd, no autocast
-// and no Python mode of the thread that happens to execute it, and `threads` threads
-// for an operation; an exception becomes a fault.
+// Runs `body(args)` in the state in which device code runs: with the settings of the
+// launch, and no autograd, no autocast and no Python mode of the thread that happens to
+// execute it; an exception becomes a fault.
 OPENREG_EXPORT orError_t run_kernel(void (*body)(void*), void* args,
-                                    int threads) noexcept;
+                                    const LaunchState& state) noexcept;
 
 OPENREG_EXPORT void enqueue(const char* name, c10::Device device, orKernel_t kernel,
                             void* args, orHostFn_t destroy);
@@ -45,12 +43,10 @@ OPENREG_EXPORT void enqueue(const char* name, c10::Device device, orKernel_t ker
 OPENREG_EXPORT void* take_args(size_t bytes);
 OPENREG_EXPORT void give_args(void* args, size_t bytes) noexcept;
 
-// A kernel in such memory, and the number of threads of the thread that launches it: a
-// sum of floats depends on that number in its last bits, so it must not be up to who
-// runs the kernel.
+// A kernel in such memory, with the settings of the thread that launches it.
 template <class Kernel>
 struct Args : Kernel {
-  int threads = threads_of_caller();
+  LaunchState state;
 
   static_assert(alignof(Kernel) <= alignof(std::max_align_t));
   static void* operator new(size_t bytes) { return take_args(bytes); }
@@ -62,16 +58,18 @@ struct Args : Kernel {
 // LITERALINCLUDE START: LAUNCH
 // Enqueues `kernel` on the calling thread's current stream of `device` and returns. The
 // kernel owns what it needs: scalars by value, tensors as KernelTensor. `name` is a
-// literal; errors and traces show it.
+// literal; errors and traces show it. `reads`: which settings of the process it needs.
 template <class Kernel>
-void launch(const char* name, c10::Device device, Kernel&& kernel) {
+void launch(const char* name, c10::Device device, Kernel&& kernel,
+            Reads reads = Reads::Nothing) {
   using Args = detail::Args<std::decay_t<Kernel>>;
-  std::unique_ptr<Args> args(new Args{std::forward<Kernel>(kernel)});
+  std::unique_ptr<Args> args(
+      new Args{std::forward<Kernel>(kernel), LaunchState::of_caller(reads)});
   detail::enqueue(
       name, device,
       [](void* a) {
         return detail::run_kernel([](void* k) { (*static_cast<Args*>(k))(); }, a,
-                                  static_cast<Args*>(a)->threads);
+                                  static_cast<Args*>(a)->state);
       },
       args.get(), [](void* a) { delete static_cast<Args*>(a); });
   args.release();  // the driver deletes it, after the kernel ran

@@ -76,8 +76,7 @@ struct Update<Op, kFunction, Result(Args...)> {
 // Registers an operator that returns nothing or its first argument.
 template <class Op, typename Op::schema* kFunction>
 void update(torch::Library& m) {
-  m.impl(overload(kNameOf<Op>, Op::overload_name).c_str(),
-         &Update<Op, kFunction, typename Op::schema>::call);
+  m.impl(overload_of<Op>(), &Update<Op, kFunction, typename Op::schema>::call);
 }
 
 }  // namespace openreg

@@ -20,10 +20,26 @@ struct Select<std::index_sequence<I...>, All> {
 };
 
 template <class Call, class... Args>
-void run_as(std::tuple<Args...>*, const char* name, typename Call::Function* function,
-            const typename Call::Outputs& outputs,
+void run_as(std::tuple<Args...>*, const Kernel<typename Call::Function>& kernel,
+            at::ScalarType compute, const typename Call::Outputs& outputs,
             const std::remove_cvref_t<Args>&... args) {
-  run<Call>(name, function, Form::Out, outputs, args...);
+  run<Call>(kernel, Form::Out, compute, outputs, args...);
+}
+
+// Enqueues `function` of the kernel library for outputs that the caller made. `op`: its
+// entry in the table of dtypes. `compute`: the common dtype of a TensorIterator, or
+// Undefined.
+template <class Result, class... Parameters, size_t kOutputs, class... Args>
+void compute_with(const char* name, const char* op, at::ScalarType compute,
+                  Result (*function)(Parameters...),
+                  const std::array<at::Tensor, kOutputs>& outputs,
+                  const Args&... args) {
+  using Inputs =
+      typename Select<std::make_index_sequence<sizeof...(Parameters) - kOutputs>,
+                      std::tuple<Parameters...>>::type;
+  using Call = KernelCall<Inputs, std::make_index_sequence<kOutputs>>;
+  const Kernel<typename Call::Function> kernel{name, op, function};
+  run_as<Call>(static_cast<Inputs*>(nullptr), kernel, compute, outputs, args...);
 }
 
 // For operators without a structured meta function. The caller has checked the
@@ -33,11 +49,7 @@ template <class Result, class... Parameters, size_t kOutputs, class... Args>
 void compute_into(const char* name, Result (*function)(Parameters...),
                   const std::array<at::Tensor, kOutputs>& outputs,
                   const Args&... args) {
-  using Inputs =
-      typename Select<std::make_index_sequence<sizeof...(Parameters) - kOutputs>,
-                      std::tuple<Parameters...>>::type;
-  using Call = KernelCall<Inputs, std::make_index_sequence<kOutputs>>;
-  run_as<Call>(static_cast<Inputs*>(nullptr), name, function, outputs, args...);
+  compute_with(name, name, at::ScalarType::Undefined, function, outputs, args...);
 }
 
 }  // namespace openreg

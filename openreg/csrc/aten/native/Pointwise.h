@@ -6,55 +6,44 @@
 
 namespace openreg {
 
-template <class Op, auto* kFunction, class Arguments>
-struct PointwiseForms;
+template <class Arguments>
+struct InferPointwise;
 
 // LITERALINCLUDE START: POINTWISE_FORMS
 // TensorIterator broadcasts the inputs, works out the common dtype, and makes or checks
 // the output.
-template <class Op, auto* kFunction, class... Args>
-struct PointwiseForms<Op, kFunction, std::tuple<Args...>> {
-  using Call = typename SignatureOf<Op>::Call;
-
-  static at::Tensor compute(Form form, at::Tensor out, const Args&... args) {
-    const DeviceScope scope(
-        common_device<false>(kNameOf<Op>, std::array{out}, args...));
+template <class... Args>
+struct InferPointwise<std::tuple<Args...>> {
+  static at::ScalarType run(Form, std::array<at::Tensor, 1>& outputs,
+                            const Args&... args) {
     at::TensorIteratorConfig config;
     config.set_check_mem_overlap(true)
         .allow_cpu_scalars(true)
         .promote_inputs_to_common_dtype(true)
         .cast_common_dtype_to_outputs(true)
         .enforce_safe_casting_to_output(true)
-        .add_owned_output(out);
+        .add_owned_output(outputs[0]);
     (for_each_tensor(args, [&](const at::Tensor& x) { config.add_const_input(x); }),
      ...);
-    out = config.build().output();
-    run<Call>(kNameOf<Op>, kFunction, form, {out}, args...);
-    return out;
-  }
-
-  static at::Tensor functional(Args... args) {
-    return compute(Form::Functional, {}, args...);
-  }
-
-  static at::Tensor& out(Args... args, at::Tensor& out) {
-    compute(Form::Out, out, args...);
-    return out;
+    const at::TensorIterator iterator = config.build();
+    outputs[0] = iterator.output();
+    return iterator.common_dtype();
   }
 };
 // LITERALINCLUDE END: POINTWISE_FORMS
 
 // Registers the functional form and, if there is one, the in-place form; with `Out`,
 // the form with out= as well.
-template <class Op, typename SignatureOf<Op>::Call::Function* kFunction,
+template <class Op, typename StructuredOpOf<Op>::Call::Function* kFunction,
           class Out = void>
 void pointwise(torch::Library& m) {
-  using Arguments = typename SignatureOf<Op>::Arguments;
-  using All = PointwiseForms<Op, kFunction, Arguments>;
-  m.impl(overload(kNameOf<Op>, Op::overload_name).c_str(), &All::functional);
-  impl_inplace<Op, All>(m);
+  static const StructuredOpOf<Op> op{
+      {kNameOf<Op>, overload_of<Op>(), kFunction},
+      /*all_on_device=*/false,
+      &InferPointwise<typename SignatureOf<Op>::Arguments>::run};
+  impl_forms<Op>(m, op);
   if constexpr (!std::is_void_v<Out>) {
-    m.impl(overload(kNameOf<Op>, Out::overload_name).c_str(), &All::out);
+    m.impl(overload(kNameOf<Op>, Out::overload_name).c_str(), op.out());
   }
 }
 

@@ -11,14 +11,14 @@
 namespace openreg {
 
 // LITERALINCLUDE START: META
-// ATen's meta function of an operator, and the outputs that it asks for.
+// ATen's meta function of an operator; it asks for the outputs.
 template <class Meta, size_t kOutputs>
 struct StructuredMeta final : Meta {
   Form form;
-  std::array<at::Tensor, kOutputs> outputs;  // undefined until they are made
+  std::array<at::Tensor, kOutputs>& outputs;  // undefined until they are made
 
-  StructuredMeta(Form form, std::array<at::Tensor, kOutputs> outputs)
-      : form(form), outputs(std::move(outputs)) {}
+  StructuredMeta(Form form, std::array<at::Tensor, kOutputs>& outputs)
+      : form(form), outputs(outputs) {}
 
   const at::Tensor& maybe_get_output(int64_t index) override { return outputs[index]; }
 
@@ -46,8 +46,8 @@ struct StructuredMeta final : Meta {
 OPENREG_EXPORT DeviceIndex device_of(const char* name, bool all,
                                      at::ArrayRef<const at::Tensor*> tensors);
 
-template <bool kAll, class Outputs, class... Args>
-DeviceIndex common_device(const char* name, const Outputs& outputs,
+template <class Outputs, class... Args>
+DeviceIndex common_device(const char* name, bool all, const Outputs& outputs,
                           const Args&... args) {
   c10::SmallVector<const at::Tensor*, 6> tensors;
   const auto collect = [&](const at::Tensor& tensor) { tensors.push_back(&tensor); };
@@ -55,7 +55,7 @@ DeviceIndex common_device(const char* name, const Outputs& outputs,
     collect(output);
   }
   (for_each_tensor(args, collect), ...);
-  return device_of(name, kAll, tensors);
+  return device_of(name, all, tensors);
 }
 
 // int64_t for SymInt: kernels see sizes as they are.
@@ -103,70 +103,105 @@ struct Signature<Result(Args...)> {
 template <class Op>
 using SignatureOf = Signature<typename Op::schema>;
 
-template <class Op, class Meta, auto* kKernel, class Arguments, class Outputs>
-struct Forms;
+template <class Arguments, class Outputs>
+struct StructuredOp;
 
 // LITERALINCLUDE START: FORMS
-// The forms of one operator. They differ in the outputs that they start with.
-template <class Op, class Meta, auto* kKernel, class... Args, size_t... I>
-struct Forms<Op, Meta, kKernel, std::tuple<Args...>, std::index_sequence<I...>> {
-  using Call = typename SignatureOf<Op>::Call;
-  using Result = typename SignatureOf<Op>::Functional;
-  static constexpr bool kIsIterator = std::is_base_of_v<at::TensorIteratorBase, Meta>;
+// An operator in all its forms, which differ in the outputs that they start with. One
+// class for all operators of a signature.
+template <class... Args, size_t... I>
+struct StructuredOp<std::tuple<Args...>, std::index_sequence<I...>> {
+  using Call = KernelCall<std::tuple<Args...>, std::index_sequence<I...>>;
+  using Outputs = typename Call::Outputs;
+  using Reference = typename OutResult<std::index_sequence<I...>>::type;
 
-  static typename Call::Outputs compute(Form form, typename Call::Outputs outputs,
-                                        const Args&... args) {
-    const DeviceScope scope(common_device<!kIsIterator>(kNameOf<Op>, outputs, args...));
-    StructuredMeta<Meta, sizeof...(I)> op(form, std::move(outputs));
-    op.meta(ArgumentOf<Args>::for_meta(args)...);                // (1)
-    run<Call>(kNameOf<Op>, kKernel, form, op.outputs, args...);  // (2)
-    return std::move(op.outputs);
+  Kernel<typename Call::Function> kernel;
+  bool all_on_device;  // if not, TensorIterator checks the devices
+  // Checks the arguments, makes the outputs, and returns the dtype of the computation.
+  at::ScalarType (*infer)(Form, Outputs&, const Args&...);
+
+  Outputs compute(Form form, Outputs outputs, const Args&... args) const {
+    const DeviceScope scope(
+        common_device(kernel.name, all_on_device, outputs, args...));
+    const at::ScalarType dtype = infer(form, outputs, args...);  // (1)
+    run<Call>(kernel, form, dtype, outputs, args...);            // (2)
+    return outputs;
   }
 
-  static Result functional(Args... args) {
-    auto outputs = compute(Form::Functional, {}, args...);
-    return Result(std::move(outputs[I])...);
+  template <class Result>
+  auto functional() const {
+    return [this](Args... args) -> Result {
+      Outputs outputs = compute(Form::Functional, {}, args...);
+      return Result(std::move(outputs[I])...);
+    };
   }
 
-  static typename OutResult<std::index_sequence<I...>>::type out(
-      Args... args, OutputReference<I>... outputs) {
-    compute(Form::Out, {outputs...}, args...);
-    return {outputs...};
-  }
-};
-
-template <class Op, class Meta, typename SignatureOf<Op>::Call::Function* kKernel>
-using FormsOf = Forms<Op, Meta, kKernel, typename SignatureOf<Op>::Arguments,
-                      typename SignatureOf<Op>::Outputs>;
-
-template <class Forms, class Arguments>
-struct InplaceForm;
-template <class Forms, class Self, class... Args>
-struct InplaceForm<Forms, std::tuple<Self, Args...>> {
-  static at::Tensor& inplace(at::Tensor& self, Args... args) {
-    Forms::compute(Form::Inplace, {self}, self, args...);
-    return self;
+  auto out() const {
+    return [this](Args... args, OutputReference<I>... outputs) -> Reference {
+      compute(Form::Out, {outputs...}, args...);
+      return {outputs...};
+    };
   }
 };
 // LITERALINCLUDE END: FORMS
 
-// "mul", "Tensor" -> "mul.Tensor"
-inline std::string overload(std::string name, const char* overload_name) {
-  return *overload_name == '\0' ? name : name + "." + overload_name;
-}
+// The one part that each operator has for itself.
+template <class Meta, class Arguments, class Outputs>
+struct Infer;
+template <class Meta, class... Args, size_t... I>
+struct Infer<Meta, std::tuple<Args...>, std::index_sequence<I...>> {
+  static at::ScalarType run(Form form, std::array<at::Tensor, sizeof...(I)>& outputs,
+                            const Args&... args) {
+    StructuredMeta<Meta, sizeof...(I)> op(form, outputs);
+    op.meta(ArgumentOf<Args>::for_meta(args)...);
+    if constexpr (std::is_base_of_v<at::TensorIteratorBase, Meta>) {
+      return op.maybe_common_dtype().value_or(at::ScalarType::Undefined);
+    }
+    return at::ScalarType::Undefined;
+  }
+};
 
 OPENREG_EXPORT bool is_operator(const std::string& overload);
 
-// Registers the in-place form of `Op` if torch knows one: its name ends in '_'.
-template <class Op, class Forms>
-void impl_inplace(torch::Library& m) {
+template <class Arguments>
+struct InplaceForm;
+template <class Self, class... Args>
+struct InplaceForm<std::tuple<Self, Args...>> {
+  template <class Operator>
+  static auto of(const Operator& op) {
+    return [&op](at::Tensor& self, Args... args) -> at::Tensor& {
+      op.compute(Form::Inplace, {self}, self, args...);
+      return self;
+    };
+  }
+};
+
+template <class Op>
+using StructuredOpOf = StructuredOp<typename SignatureOf<Op>::Arguments,
+                                    typename SignatureOf<Op>::Outputs>;
+
+// Registers the functional form of `Op` and, if torch knows one, the in-place form: its
+// name ends in '_'.
+template <class Op>
+void impl_forms(torch::Library& m, const StructuredOpOf<Op>& op) {
+  using Result = typename SignatureOf<Op>::Functional;
+  m.impl(op.kernel.op, op.template functional<Result>());
   if constexpr (SignatureOf<Op>::kMayBeInplace) {
     const std::string name = overload(c10::str(kNameOf<Op>, '_'), Op::overload_name);
     if (is_operator(name)) {
-      m.impl(name.c_str(),
-             &InplaceForm<Forms, typename SignatureOf<Op>::Arguments>::inplace);
+      m.impl(name.c_str(), InplaceForm<typename SignatureOf<Op>::Arguments>::of(op));
     }
   }
+}
+
+template <class Op, class Meta, typename StructuredOpOf<Op>::Call::Function* kKernel>
+const StructuredOpOf<Op>& structured_op(Reads reads = Reads::Nothing) {
+  static const StructuredOpOf<Op> op{
+      {kNameOf<Op>, overload_of<Op>(), kKernel, reads},
+      /*all_on_device=*/!std::is_base_of_v<at::TensorIteratorBase, Meta>,
+      &Infer<Meta, typename SignatureOf<Op>::Arguments,
+             typename SignatureOf<Op>::Outputs>::run};
+  return op;
 }
 
 // LITERALINCLUDE START: STRUCTURED
@@ -174,12 +209,11 @@ void impl_inplace(torch::Library& m) {
 // with out= `Out`, and its in-place form if there is one. The types say what belongs
 // together: a kernel of another signature does not compile.
 template <class Op, class Out, class Meta,
-          typename SignatureOf<Op>::Call::Function* kKernel>
-void structured(torch::Library& m) {
-  using All = FormsOf<Op, Meta, kKernel>;
-  m.impl(overload(kNameOf<Op>, Op::overload_name).c_str(), &All::functional);
-  m.impl(overload(kNameOf<Op>, Out::overload_name).c_str(), &All::out);
-  impl_inplace<Op, All>(m);
+          typename StructuredOpOf<Op>::Call::Function* kKernel>
+void structured(torch::Library& m, Reads reads = Reads::Nothing) {
+  const StructuredOpOf<Op>& op = structured_op<Op, Meta, kKernel>(reads);
+  impl_forms<Op>(m, op);
+  m.impl(overload(kNameOf<Op>, Out::overload_name).c_str(), op.out());
 }
 // LITERALINCLUDE END: STRUCTURED
 

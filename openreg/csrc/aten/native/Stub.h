@@ -15,7 +15,9 @@ namespace openreg {
 // kernel library takes the `kInputs` inputs and the output.
 template <class Op, auto* kFunction, size_t... kInputs, class Iterator>
 void launch_operands(std::index_sequence<kInputs...>, Iterator& iterator) {
-  compute_into(kNameOf<Op>, kFunction, std::array{iterator.tensor(0)},
+  compute_with(kNameOf<Op>, overload_of<Op>(),
+               iterator.maybe_common_dtype().value_or(at::ScalarType::Undefined),
+               kFunction, std::array{iterator.tensor(0)},
                iterator.tensor(1 + kInputs)...);
 }
 

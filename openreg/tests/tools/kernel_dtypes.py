@@ -1,0 +1,389 @@
+# Writes the table of the dtypes that the kernel library takes; see docs/operators/structured.md.
+"""Try each kernel of the library with all dtypes, on small CPU tensors:
+
+python openreg/tests/tools/kernel_dtypes.py            compare with the table
+python openreg/tests/tools/kernel_dtypes.py --write    write it
+"""
+
+import argparse
+import difflib
+import functools
+import itertools
+import re
+import sys
+import textwrap
+import warnings
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from kernel_samples import Sample, collect
+
+
+CSRC = Path(__file__).resolve().parents[2] / "csrc"
+TABLE = CSRC / "aten" / "native" / "KernelDtypesTable.cpp"
+HEADERS = Path(torch.__file__).parent / "include" / "ATen" / "ops"
+
+# As in KernelDtypes.cpp.
+LETTERS = {
+    "?": torch.bool,
+    "B": torch.uint8,
+    "b": torch.int8,
+    "h": torch.int16,
+    "i": torch.int32,
+    "l": torch.int64,
+    "H": torch.uint16,
+    "I": torch.uint32,
+    "L": torch.uint64,
+    "e": torch.float16,
+    "y": torch.bfloat16,
+    "f": torch.float32,
+    "d": torch.float64,
+    "E": torch.complex32,
+    "F": torch.complex64,
+    "D": torch.complex128,
+    "4": torch.float8_e4m3fn,
+    "5": torch.float8_e5m2,
+    "6": torch.float8_e4m3fnuz,
+    "7": torch.float8_e5m2fnuz,
+    "8": torch.float8_e8m0fnu,
+}
+FLOAT8 = "45678"
+LETTER_OF = {dtype: letter for letter, dtype in LETTERS.items()}
+# The entries of kernels that are launched by a name: the operator that they belong to.
+NAMED = {
+    "addr": "addr",
+    "arange": "arange.start_step",
+    "binary_cross_entropy": "binary_cross_entropy",
+    "dot": "dot",
+    "embedding_dense_backward": "embedding_dense_backward",
+    "huber_loss": "huber_loss",
+    "index_select": "index_select",
+    "kthvalue": "kthvalue",
+    "max": "max",
+    "min": "min",
+    "mode": "mode",
+    "mse_loss": "mse_loss",
+    "native_group_norm": "native_group_norm",
+    "native_layer_norm": "native_layer_norm",
+    "nonzero": "nonzero",
+    "smooth_l1_loss": "smooth_l1_loss",
+    "std": "std.correction",
+    "take": "take",
+    "var": "var.correction",
+}
+
+
+class Entry(NamedTuple):
+    """A line of the table, but for its name."""
+
+    patterns: tuple[str, ...]
+    numbers: str
+
+
+# What the rules below do not find. The base of pow.Scalar chooses the dtype of the result,
+# in which the kernel computes. The host checks the exponent of pow.Tensor_Scalar.
+EXCEPTIONS = {"pow.Scalar": Entry((".*:BbhileyfdFD",), ".")}
+CHECKED_BY_HOST = {("pow.Tensor_Scalar", "exponent")}
+HEAD = """// Which dtypes the kernel library computes with; see docs/operators/structured.md.
+//
+// Written by openreg/tests/tools/kernel_dtypes.py, which tries the kernels.
+#include "csrc/aten/native/KernelDtypes.h"
+
+namespace openreg {
+namespace {
+
+// clang-format off
+constexpr KernelDtypes::Row kRows[] = {
+"""
+TAIL = """};
+// clang-format on
+
+}  // namespace
+
+const at::ArrayRef<KernelDtypes::Row> kKernelDtypes(kRows);
+
+}  // namespace openreg
+"""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--write", action="store_true", help="write the table")
+    parser.add_argument("-k", default="", help="only operators with this in the name")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    torch.set_num_threads(1)
+    entries = measure(lambda name: options.k in name)
+    if options.k:
+        for name, entry in entries.items():
+            print(f"{name:40} {' '.join(entry.patterns)}  {entry.numbers!r}")
+        return 0
+    text = render(entries)
+    if options.write:
+        TABLE.write_text(text)
+        return 0
+    old = TABLE.read_text().splitlines()
+    changes = list(difflib.unified_diff(old, text.splitlines(), "table", "measured"))
+    print(*changes, sep="\n")
+    return 1 if changes else 0
+
+
+# -- which kernels --
+
+
+class KernelName(NamedTuple):
+    entry: str  # "mul.Tensor"
+    operator: str  # of the functional form: "mul.Tensor"
+    one_dtype: bool  # TensorIterator converts all operands
+
+
+def kernels() -> list[KernelName]:
+    """Find in the sources what goes through the table."""
+    structs = {
+        name.removeprefix("aten::").replace(".", "_"): name.removeprefix("aten::")
+        for name in torch._C._dispatch_get_all_op_names()
+        if name.startswith("aten::")
+    }
+    found = {}
+    text = "\n".join(path.read_text() for path in sorted((CSRC / "aten").rglob("*.cpp")))
+    pattern = r"\b(structured|product|pointwise|structured_op|iterator_kernel)<\s*"
+    pattern += r"(?:op|at::_ops)::(\w+)"
+    for kind, struct in re.findall(pattern, text):
+        name = structs[struct]
+        one = kind in ("pointwise", "iterator_kernel") or is_iterator(struct)
+        found[name] = KernelName(name, name, one and struct != "index_Tensor")
+    for entry, operator in NAMED.items():
+        found[entry] = KernelName(entry, operator, one_dtype=entry == "addr")
+    return sorted(found.values())
+
+
+def is_iterator(struct: str) -> bool:
+    """Whether the meta function of a structured operator is a TensorIterator."""
+    text = f"structured_{struct} : public TensorIteratorBase"
+    return any(text in header for header in meta_headers())
+
+
+@functools.cache
+def meta_headers() -> list[str]:
+    return [header.read_text() for header in HEADERS.glob("*_meta.h")]
+
+
+# -- what they take --
+
+
+def measure(wanted: Callable[[str], bool]) -> dict[str, Entry]:
+    names = [kernel for kernel in kernels() if wanted(kernel.entry)]
+    samples = collect({kernel.operator for kernel in names})
+    entries: dict[str, Entry] = {}
+    for kernel in names:
+        if kernel.entry in EXCEPTIONS:
+            entries[kernel.entry] = EXCEPTIONS[kernel.entry]
+            continue
+        by_text: dict[str, list[Sample]] = {}
+        for sample in samples[kernel.operator]:
+            by_text.setdefault(sample.text, []).append(sample)
+        measured = {
+            text: entry_of(group, kernel.one_dtype) for text, group in by_text.items()
+        }
+        if len(set(measured.values())) == 1:
+            entries[kernel.entry] = next(iter(measured.values()))
+        else:
+            for text, entry in measured.items():
+                entries[f"{kernel.entry}:{text}"] = entry
+    return entries
+
+
+def entry_of(samples: list[Sample], one_dtype: bool) -> Entry:
+    found: dict[str, set[str]] = defaultdict(set)
+    for sample in samples:
+        if one_dtype:
+            found["="] |= set(computed_dtypes(sample))
+        else:
+            for places, letters in patterns_of(sample).items():
+                found[places] |= letters
+    texts = [f"{places}:{ordered(letters)}".rstrip(":") for places, letters in found.items()]
+    return Entry(tuple(texts), numbers_of(samples[0], set().union(*found.values())))
+
+
+def ordered(letters: Iterable[str]) -> str:
+    return "".join(letter for letter in LETTERS if letter in letters)
+
+
+def moved(sample: Sample) -> list[str]:
+    """The arguments whose dtype is that of the operator: values, not indices or masks."""
+    dtypes = {place: sample.dtype_at(place) for place in sample.tensors}
+    floats = [
+        place
+        for place, dtype in dtypes.items()
+        if dtype is not None and (dtype.is_floating_point or dtype.is_complex)
+    ]
+    return floats or [place for place, dtype in dtypes.items() if dtype is not None]
+
+
+def computed_dtypes(sample: Sample) -> Iterator[str]:
+    """The dtypes in which TensorIterator computes and there is a kernel."""
+    for letter, dtype in LETTERS.items():
+        result = sample.run(dict.fromkeys(moved(sample), dtype))
+        if result is None:
+            continue
+        integral = not dtype.is_floating_point and not dtype.is_complex
+        promoted = integral and result.dtype.is_floating_point
+        yield LETTER_OF[result.dtype] if promoted else letter
+
+
+def patterns_of(sample: Sample) -> dict[str, set[str]]:
+    """The dtypes that go together, as in KernelDtypes.h: {"*l*": {"f", "d"}}."""
+    if "dtype" in sample.values:
+        return results(sample)
+    values = moved(sample)
+    found = defaultdict(set)
+    for indices in index_dtypes(sample, values):
+        together = {}
+        for letter, dtype in LETTERS.items():
+            result = sample.run(dict.fromkeys(values, dtype) | indices)
+            if result is not None:
+                together[letter] = LETTER_OF[result.dtype]
+        if together:
+            found[places_of(sample, indices) + out_place(together)] |= set(together)
+    for places in mixtures(sample, values, set().union(*found.values())):
+        found[places] = set()
+    return found
+
+
+def places_of(sample: Sample, dtypes: dict[str, torch.dtype]) -> str:
+    """A letter for each tensor; the dtypes in a list are checked by the host."""
+    letters = {place: LETTER_OF[dtype] for place, dtype in dtypes.items()}
+    lists = {place: "." for place in sample.lists}
+    return "".join((lists | letters).get(place, "*") for place in sample.tensors)
+
+
+def index_dtypes(sample: Sample, values: list[str]) -> Iterator[dict[str, torch.dtype]]:
+    """All dtypes of the arguments that are indices or masks."""
+    others = [
+        place
+        for place in sample.tensors
+        if place not in [*values, *sample.lists] and sample.dtype_at(place) is not None
+    ]
+    for chosen in itertools.product("lihbB?", repeat=len(others)):
+        yield {p: LETTERS[letter] for p, letter in zip(others, chosen, strict=True)}
+
+
+def out_place(together: dict[str, str]) -> str:
+    """The place of the result: its dtype follows that of the values, or does not."""
+    if all(letter == out for letter, out in together.items()):
+        return "*"
+    return next(iter(together.values())) if len(set(together.values())) == 1 else "."
+
+
+def mixtures(sample: Sample, values: list[str], letters: set[str]) -> Iterator[str]:
+    """Arguments that differ in their dtypes: one of them, or the first in a layer that
+    computes in low precision and has parameters in float32."""
+    if len(values) < 2:
+        return
+    chosen = [
+        dict.fromkeys(values, first) | {place: other}
+        for first, other in itertools.permutations(ordered(letters), 2)
+        for place in values
+    ]
+    chosen += [dict.fromkeys(values, "f") | {values[0]: first} for first in "ey"]
+    for places in chosen:
+        dtypes = {place: LETTERS[letter] for place, letter in places.items()}
+        result = sample.run(dtypes)
+        if result is not None:
+            yield places_of(sample, dtypes) + LETTER_OF[result.dtype]
+
+
+def results(sample: Sample) -> dict[str, set[str]]:
+    """Of an operator whose caller may choose the dtype of the result."""
+    if not sample.tensors:
+        chosen = {x for x in LETTERS if sample.run({}, dtype=LETTERS[x]) is not None}
+        return {"*": chosen}
+    found = {}
+    for letter, dtype in LETTERS.items():
+        values = dict.fromkeys(moved(sample), dtype)
+        outs = [sample.run(values, dtype=wanted) for wanted in LETTERS.values()]
+        chosen = {LETTER_OF[out.dtype] for out in outs if out is not None}
+        if chosen:
+            found[letter] = chosen
+    if len({frozenset(chosen) for chosen in found.values()}) == 1:
+        if len(found) == len(LETTERS):
+            return {"." * len(sample.tensors) + "*": next(iter(found.values()))}
+    return {letter + "*": chosen for letter, chosen in found.items()}
+
+
+# -- which numbers they take --
+
+
+def numbers_of(sample: Sample, letters: set[str]) -> str:
+    """To what each argument of type Scalar is converted: a letter as in KernelDtypes.h."""
+    return "".join(number_kind(sample, name, letters) for name in sample.numbers)
+
+
+def number_kind(sample: Sample, name: str, letters: set[str]) -> str:
+    if (sample.name, name) in CHECKED_BY_HOST or not sample.tensors:
+        return "."  # numbers make the sizes of a result, and are checked with them
+    observed = {}
+    for letter in letters - set(FLOAT8):
+        dtype = LETTERS[letter]
+        dtypes = dict.fromkeys(moved(sample), dtype)
+        is_float = dtype.is_floating_point or dtype.is_complex
+        chosen = {"dtype": dtype} if "dtype" in sample.values else {}
+        for number in (1j, 1e300, 1e39, 1e5, 2) if is_float else (10**10, 300, 2):
+            accepted = sample.run(dtypes, **{name: number}, **chosen) is not None
+            observed[dtype, number] = accepted
+    for kind in "*^d.":
+        if all(ok == holds(kind, *key) for key, ok in observed.items()):
+            return kind
+    wrong = {
+        kind: [key for key, ok in observed.items() if ok != holds(kind, *key)]
+        for kind in "*^d."
+    }
+    print(f"{sample.op}: no rule for {name}: {wrong}"[:600])
+    return "!"
+
+
+def holds(kind: str, dtype: torch.dtype, number: complex) -> bool:
+    """Whether a number of the kind can be converted."""
+    if kind == "." or dtype is torch.bool:
+        return True
+    if kind == "d":
+        return not isinstance(number, complex)
+    if kind == "^":
+        wide = {torch.float16: torch.float32, torch.bfloat16: torch.float32}
+        dtype = wide.get(dtype, dtype)
+    if isinstance(number, complex):
+        return dtype.is_complex
+    if dtype.is_floating_point or dtype.is_complex:
+        return abs(number) <= torch.finfo(dtype).max
+    info = torch.iinfo(dtype)
+    lowest = info.min if info.min < 0 else -info.max  # unsigned numbers wrap around
+    return lowest <= number <= info.max
+
+
+# -- the table --
+
+
+def render(entries: dict[str, Entry]) -> str:
+    names = defaultdict(list)
+    for name, entry in entries.items():
+        names[entry].append(name)
+    rows = []
+    for entry, operators in sorted(names.items(), key=lambda item: sorted(item[1])):
+        patterns, called = quoted(entry.patterns), quoted(sorted(operators))
+        rows.append(f"    {{{patterns},\n     \"{entry.numbers}\",\n     {called}}},\n")
+    return HEAD + "".join(rows) + TAIL
+
+
+def quoted(words: Iterable[str]) -> str:
+    """A literal of C++ in lines of at most 88 columns."""
+    lines = textwrap.wrap(" ".join(words), 78, break_on_hyphens=False)
+    return "\n     ".join(f'"{line}{" " if line is not lines[-1] else ""}"' for line in lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
