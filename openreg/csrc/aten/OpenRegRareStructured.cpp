@@ -1,7 +1,9 @@
-// Registers structured operators that some models meet; see
+// Registers structured and pointwise operators that some models meet; see
 // docs/operators/structured.md.
 #include <ATen/CPUFunctions.h>
 #include <ATen/Operators.h>
+#include <ATen/ops/_dirichlet_grad.h>
+#include <ATen/ops/_standard_gamma_grad.h>
 #include <ATen/ops/addbmm_native.h>
 #include <ATen/ops/erfinv_meta.h>
 #include <ATen/ops/i0_meta.h>
@@ -9,9 +11,12 @@
 #include <ATen/ops/isin_meta.h>
 #include <ATen/ops/linalg_cross_meta.h>
 #include <ATen/ops/logaddexp2_meta.h>
+#include <ATen/ops/remainder_native.h>
 #include <ATen/ops/renorm_meta.h>
 
 #include "csrc/aten/native/DisjointOutput.h"
+#include "csrc/aten/native/HostCheck.h"
+#include "csrc/aten/native/Pointwise.h"
 
 namespace openreg {
 
@@ -36,7 +41,12 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
                       meta::structured_linalg_cross, cpu::linalg_cross_outf>(m);
   structured_disjoint<op::renorm, op::renorm_out, meta::structured_renorm,
                       cpu::renorm_outf>(m);
+  pointwise<op::_standard_gamma_grad, Into<at::_standard_gamma_grad>::write>(m);
+  pointwise<op::_dirichlet_grad, Into<at::_dirichlet_grad>::write>(m);
   // Torch's functions are made of operators, but registered for its own devices only.
+  m.impl("remainder.Scalar_Tensor",
+         static_cast<at::Tensor (*)(const at::Scalar&, const at::Tensor&)>(
+             at::native::remainder));
   m.impl("addbmm", at::native::addbmm);
   m.impl("addbmm_", at::native::addbmm_);
   m.impl("addbmm.out", at::native::addbmm_out);

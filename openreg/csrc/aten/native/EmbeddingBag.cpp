@@ -140,6 +140,17 @@ at::Tensor per_sample_backward(const at::Tensor& grad, const at::Tensor& weight,
   return out;
 }
 
+// Torch's function chooses between a sparse and a dense gradient.
+at::Tensor backward(const at::Tensor& grad, const at::Tensor& indices,
+                    const at::Tensor& offsets, const at::Tensor& offset2bag,
+                    const at::Tensor& bag_size, const at::Tensor& maximum_indices,
+                    int64_t num_weights, bool scale_grad_by_freq, int64_t mode,
+                    bool sparse, const Weights& per_sample, int64_t padding_idx) {
+  return at::native::_embedding_bag_backward_symint(
+      grad, indices, offsets, offset2bag, bag_size, maximum_indices, num_weights,
+      scale_grad_by_freq, mode, sparse, per_sample, padding_idx);
+}
+
 at::Tensor& embedding_renorm_(at::Tensor& self, const at::Tensor& indices,
                               double max_norm, double norm_type) {
   check_same_device("embedding_renorm_", self, indices);
@@ -166,8 +177,7 @@ void register_embedding_bag(torch::Library& m) {
   m.impl("_embedding_bag_dense_backward", dense_backward);
   m.impl("_embedding_bag_per_sample_weights_backward", per_sample_backward);
   m.impl("embedding_renorm_", embedding_renorm_);
-  // Torch's function chooses between a sparse and a dense gradient.
-  m.impl("_embedding_bag_backward", at::native::_embedding_bag_backward_symint);
+  m.impl("_embedding_bag_backward", backward);
 }
 
 }  // namespace openreg

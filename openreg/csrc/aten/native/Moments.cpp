@@ -11,6 +11,7 @@
 #include <ATen/ops/median.h>
 #include <ATen/ops/nanmedian.h>
 #include <ATen/ops/nansum.h>
+#include <ATen/ops/prod.h>
 #include <ATen/ops/std_mean.h>
 #include <ATen/ops/sum.h>
 #include <ATen/ops/var_mean.h>
@@ -114,6 +115,11 @@ at::Tensor& nansum_out(const at::Tensor& self, at::OptionalIntArrayRef dim,
       openreg::nansum(self, dim, keepdim, dtype.value_or(out.scalar_type())), out);
 }
 
+// The product over all dimensions, by the kernel for one.
+at::Tensor prod(const at::Tensor& self, std::optional<at::ScalarType> dtype) {
+  return at::prod(self.reshape({-1}), 0, /*keepdim=*/false, dtype);
+}
+
 at::Tensor trace(const at::Tensor& self) {
   TORCH_CHECK(self.dim() == 2, "trace: expected a matrix, but got tensor with dim ",
               self.dim());
@@ -167,6 +173,7 @@ void register_moments(torch::Library& m) {
   m.impl("std_mean.correction", std_mean);
   m.impl("_cummax_helper", cummax_helper);
   m.impl("_cummin_helper", cummin_helper);
+  m.impl("prod", openreg::prod);
   m.impl("trace", openreg::trace);
   m.impl("nansum", openreg::nansum);
   m.impl("nansum.out", nansum_out);
