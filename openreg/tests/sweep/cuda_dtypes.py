@@ -32,8 +32,6 @@ HALF_COMPLEX = "numbers of two float16: no model was seen to use them"
 CUDA_OWN = "an operator of CUDA's own attention"
 NOT_SERVED = {
     "fft": "the kernel library has no float16 transform",
-    "polygamma": "falls back, and its gradient needs further members of the family",
-    "nn.functional.rrelu": "draws its own numbers, in the dtypes of the CPU",
     "torch.ops.aten._flash_attention_forward": CUDA_OWN,
     "torch.ops.aten._efficient_attention_forward": CUDA_OWN,
 }
