@@ -4,7 +4,7 @@
 openreg/tests/measure_operators.py writes what it measured to build/operators.json;
 `nox -s docs` runs it when the backend has changed. The directive takes one word:
 `routes` for the counts, `overloads` for the lists of all overloads, `database` for the
-operators of PyTorch's database that fell back.
+operators of PyTorch's database that fell back, `dtypes` for those of CUDA only.
 """
 
 from __future__ import annotations
@@ -110,7 +110,23 @@ def database_list(measured: dict[str, Any]) -> str:
     return "\n".join([*lines, "::::"])
 
 
+def dtypes_table(measured: dict[str, Any]) -> str:
+    """Return the pairs of operator and dtype that CUDA has and the CPU lacks."""
+    grouped: dict[tuple[str, str], list[str]] = {}
+    for name, dtype, reason in measured["cuda dtypes"]:
+        grouped.setdefault((reason or "", name), []).append(dtype)
+    lines = ["| operator | dtypes | on this device |", "|---|---|---|"]
+    by_dtypes: dict[tuple[str, str], list[str]] = {}
+    for (reason, name), dtypes in grouped.items():
+        by_dtypes.setdefault((reason, ", ".join(dtypes)), []).append(f"`{name}`")
+    for (reason, dtypes), names in sorted(by_dtypes.items()):
+        served = f"no: {reason}" if reason else "yes"
+        lines.append(f"| {', '.join(names)} | {dtypes} | {served} |")
+    return "\n".join(lines)
+
+
 TABLES = {
+    "dtypes": dtypes_table,
     "routes": routes_table,
     "overloads": overloads_lists,
     "database": database_list,

@@ -1,4 +1,5 @@
 # Runs the same call on both devices and compares; see docs/operators/composite.md.
+import pytest
 import torch
 from torch.testing import assert_close
 
@@ -41,3 +42,56 @@ def losses_of_training(model, loss_of, device):
         optimizer.step()
         losses.append(loss.item())
     return torch.tensor(losses)
+
+
+def same(call, device="openreg"):
+    """Call on both devices; compare values, dtypes, sizes and strides."""
+    torch.manual_seed(0)
+    expected = call("cpu")
+    torch.manual_seed(0)
+    actual = call(device)
+    if isinstance(expected, torch.Tensor):
+        expected, actual = (expected,), (actual,)
+    for one, other in zip(actual, expected, strict=True):
+        assert one.device.type == "openreg"
+        if other.numel():
+            assert one.stride() == other.stride()
+        assert_close(one.cpu(), other, equal_nan=True)
+
+
+def same_error(call):
+    """Both devices raise the same type with the same first line, and go on."""
+    with pytest.raises(Exception) as expected:
+        call("cpu")
+    with pytest.raises(type(expected.value)) as actual:
+        call("openreg")
+    torch.accelerator.synchronize()
+    first = [str(e.value).splitlines()[0] for e in (actual, expected)]
+    assert first[0].replace("openreg:0", "cpu") == first[1]
+
+
+def random(*shape, dtype=torch.float32):
+    return lambda device: torch.randn(*shape, dtype=dtype).to(device)
+
+
+def ints(*shape, high=5, dtype=torch.int64):
+    return lambda device: torch.randint(high, shape, dtype=dtype).to(device)
+
+
+def guarded(sizes, dtype, device):
+    """A tensor with gaps, for out=, and the memory around it, which must stay."""
+    larger = [size * 2 + 1 for size in sizes]
+    memory = torch.ones(larger, dtype=dtype, device=device)
+    return memory[tuple(slice(1, None, 2) for _ in sizes)], memory
+
+
+def same_into_a_view(call):
+    """``call(device, out)`` writes to the view, as ``call(device, None)`` returns."""
+    torch.manual_seed(0)
+    expected = call("cpu", None)
+    out, memory = guarded(expected.shape, expected.dtype, "openreg")
+    torch.manual_seed(0)
+    assert call("openreg", out) is out
+    assert_close(out.cpu(), expected, equal_nan=True)
+    out.fill_(1)
+    assert (memory == 1).all()

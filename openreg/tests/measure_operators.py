@@ -11,6 +11,7 @@ from pathlib import Path
 
 import torch
 from sweep.cases import all_cases
+from sweep.cuda_dtypes import pairs, reason
 from sweep.routes import routes
 from sweep.runner import QUICK, run_all
 
@@ -24,6 +25,7 @@ def main(report: Path) -> None:
     measured = {
         "torch": torch.__version__,
         "routes": routes(),
+        "cuda dtypes": [(n, str(t).split(".")[1], reason(n, t)) for n, t in pairs()],
         "database": {name: sorted(found) for name, found in fallbacks.items()},
     }
     report.parent.mkdir(exist_ok=True)

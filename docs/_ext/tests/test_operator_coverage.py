@@ -5,7 +5,12 @@ import json
 import subprocess
 from pathlib import Path
 
-from operator_coverage import database_list, overloads_lists, routes_table
+from operator_coverage import (
+    database_list,
+    dtypes_table,
+    overloads_lists,
+    routes_table,
+)
 from site_build import EXTENSIONS, SPHINX
 
 MEASURED = {
@@ -69,3 +74,16 @@ def test_a_page_is_built_from_the_file_and_not_without_it(tmp_path: Path) -> Non
     process = subprocess.run(command, capture_output=True, text=True)
     assert process.returncode == 0, process.stderr
     assert "hypot" in (tmp_path / "out" / "index.html").read_text()
+
+
+def test_pairs_of_operator_and_dtype_are_grouped():
+    pairs = [
+        ("histc", "int8", None),
+        ("histc", "int32", None),
+        ("exp", "complex32", "rare"),
+    ]
+    pairs += [("sin", "complex32", "rare")]
+    assert dtypes_table({"cuda dtypes": pairs}).splitlines()[2:] == [
+        "| `histc` | int8, int32 | yes |",
+        "| `exp`, `sin` | complex32 | no: rare |",
+    ]

@@ -5,6 +5,8 @@
 #include <ATen/ops/adaptive_max_pool2d_meta.h>
 #include <ATen/ops/avg_pool2d_backward_meta.h>
 #include <ATen/ops/avg_pool2d_meta.h>
+#include <ATen/ops/avg_pool3d.h>
+#include <ATen/ops/avg_pool3d_backward.h>
 #include <ATen/ops/avg_pool3d_backward_meta.h>
 #include <ATen/ops/avg_pool3d_meta.h>
 #include <ATen/ops/max_pool2d_with_indices_backward_meta.h>
@@ -13,7 +15,6 @@
 #include <ATen/ops/reflection_pad1d_meta.h>
 #include <ATen/ops/replication_pad1d_backward_meta.h>
 #include <ATen/ops/replication_pad1d_meta.h>
-#include <ATen/ops/replication_pad2d_meta.h>
 #include <ATen/ops/upsample_bicubic2d_backward_meta.h>
 #include <ATen/ops/upsample_bicubic2d_meta.h>
 #include <ATen/ops/upsample_bilinear2d_backward_meta.h>
@@ -29,6 +30,7 @@
 #include <ATen/ops/upsample_trilinear3d_backward_meta.h>
 #include <ATen/ops/upsample_trilinear3d_meta.h>
 
+#include "csrc/aten/native/HostCheck.h"
 #include "csrc/aten/native/Structured.h"
 
 namespace openreg {
@@ -49,9 +51,10 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   structured<op::avg_pool2d_backward, op::avg_pool2d_backward_grad_input,
              meta::structured_avg_pool2d_backward, cpu::avg_pool2d_backward_outf>(m);
   structured<op::avg_pool3d, op::avg_pool3d_out, meta::structured_avg_pool3d,
-             cpu::avg_pool3d_outf>(m);
+             InFloat<at::avg_pool3d, cpu::avg_pool3d_outf>::write>(m);
   structured<op::avg_pool3d_backward, op::avg_pool3d_backward_grad_input,
-             meta::structured_avg_pool3d_backward, cpu::avg_pool3d_backward_outf>(m);
+             meta::structured_avg_pool3d_backward,
+             InFloat<at::avg_pool3d_backward, cpu::avg_pool3d_backward_outf>::write>(m);
   structured<op::max_pool2d_with_indices, op::max_pool2d_with_indices_out,
              meta::structured_max_pool2d_with_indices,
              cpu::max_pool2d_with_indices_outf>(m);
@@ -69,8 +72,6 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   structured<op::replication_pad1d_backward, op::replication_pad1d_backward_grad_input,
              meta::structured_replication_pad1d_backward,
              cpu::replication_pad1d_backward_outf>(m);
-  structured<op::replication_pad2d, op::replication_pad2d_out,
-             meta::structured_replication_pad2d, cpu::replication_pad2d_outf>(m);
   structured<op::upsample_linear1d, op::upsample_linear1d_out,
              meta::structured_upsample_linear1d, cpu::upsample_linear1d_outf>(m);
   structured<op::upsample_linear1d_backward, op::upsample_linear1d_backward_grad_input,

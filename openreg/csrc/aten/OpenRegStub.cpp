@@ -42,6 +42,11 @@ at::Tensor& mish_backward_out(const at::Tensor& grad, const at::Tensor& self,
   return out.copy_(cpu::mish_backward(grad, self));
 }
 
+// CUDA has a kernel for bool, the CPU has none.
+at::Tensor& abs_out(const at::Tensor& self, at::Tensor& out) {
+  return self.scalar_type() == at::kBool ? out.copy_(self) : cpu::abs_outf(self, out);
+}
+
 // ATen's iterator has the vectors as a column and a row.
 at::Tensor& addr_out(const at::Tensor& self, const at::Tensor& column,
                      const at::Tensor& row, const at::Scalar& beta,
@@ -67,7 +72,7 @@ using at::native::structured_binary_fn;
 using at::native::unary_fn;
 
 // LITERALINCLUDE START: STUB_KERNELS
-constexpr unary_fn abs_kernel = iterator_kernel<op::abs, cpu::abs_outf>;
+constexpr unary_fn abs_kernel = iterator_kernel<op::abs, abs_out>;
 constexpr unary_fn angle_kernel = iterator_kernel<op::angle, cpu::angle_outf>;
 constexpr unary_fn conj_kernel =
     iterator_kernel<op::conj_physical, cpu::conj_physical_outf>;

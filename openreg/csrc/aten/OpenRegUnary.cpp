@@ -30,6 +30,7 @@
 #include <ATen/ops/neg_meta.h>
 #include <ATen/ops/pow_meta.h>
 #include <ATen/ops/reciprocal_meta.h>
+#include <ATen/ops/round.h>
 #include <ATen/ops/round_meta.h>
 #include <ATen/ops/rsqrt_meta.h>
 #include <ATen/ops/sgn_meta.h>
@@ -44,6 +45,7 @@
 #include <ATen/ops/trunc_meta.h>
 
 #include "csrc/aten/native/CheckScalar.h"
+#include "csrc/aten/native/HostCheck.h"
 #include "csrc/aten/native/Structured.h"
 
 namespace openreg {
@@ -64,6 +66,12 @@ struct PowTensorScalar : meta::structured_pow_Tensor_Scalar {
     }
   }
 };
+
+constexpr auto* kRoundDecimals =
+    static_cast<at::Tensor (*)(const at::Tensor&, int64_t)>(at::round);
+constexpr auto* kRoundDecimalsOut =
+    static_cast<at::Tensor& (*)(const at::Tensor&, int64_t, at::Tensor&)>(
+        cpu::round_outf);
 
 }  // namespace
 
@@ -96,7 +104,8 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   structured<op::neg, op::neg_out, meta::structured_neg, cpu::neg_outf>(m);
   structured<op::round, op::round_out, meta::structured_round, cpu::round_outf>(m);
   structured<op::round_decimals, op::round_decimals_out,
-             meta::structured_round_decimals, cpu::round_outf>(m);
+             meta::structured_round_decimals,
+             InFloat<kRoundDecimals, kRoundDecimalsOut>::write>(m);
   structured<op::rsqrt, op::rsqrt_out, meta::structured_rsqrt, cpu::rsqrt_outf>(m);
   structured<op::sigmoid, op::sigmoid_out, meta::structured_sigmoid, cpu::sigmoid_outf>(
       m);

@@ -1,0 +1,101 @@
+// Makes ranges of numbers; see docs/operators/structured.md.
+#include "csrc/aten/native/RangeFactories.h"
+
+#include <ATen/MemoryOverlap.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/linspace.h>
+#include <ATen/ops/logspace.h>
+#include <ATen/ops/range.h>
+
+#include "csrc/aten/native/HostCheck.h"
+#include "csrc/aten/native/OutVariant.h"
+
+namespace openreg {
+namespace {
+
+// As on the CPU: a tensor of the right number of elements keeps its sizes and strides.
+void make_room(int64_t steps, at::Tensor& out) {
+  TORCH_CHECK(steps >= 0, "number of steps must be non-negative");
+  if (out.numel() != steps) {
+    out.resize_({steps});
+  }
+  at::assert_no_internal_overlap(out);
+}
+
+at::Tensor& linspace_out(const at::Scalar& start, const at::Scalar& end, int64_t steps,
+                         at::Tensor& out) {
+  make_room(steps, out);
+  compute_into(
+      "linspace",
+      +[](const at::Scalar& first, const at::Scalar& last, int64_t count,
+          at::Tensor& result) -> at::Tensor& {
+        const at::Tensor all = at::empty({count}, result.options());
+        return result.copy_(
+            at::linspace_out(const_cast<at::Tensor&>(all), first, last, count)
+                .view(result.sizes()));
+      },
+      std::array{out}, start, end, steps);
+  return out;
+}
+
+at::Tensor& logspace_out(const at::Scalar& start, const at::Scalar& end, int64_t steps,
+                         double base, at::Tensor& out) {
+  make_room(steps, out);
+  compute_into(
+      "logspace",
+      +[](const at::Scalar& first, const at::Scalar& last, int64_t count, double b,
+          at::Tensor& result) -> at::Tensor& {
+        const at::Tensor all = at::empty({count}, result.options());
+        return result.copy_(
+            at::logspace_out(const_cast<at::Tensor&>(all), first, last, count, b)
+                .view(result.sizes()));
+      },
+      std::array{out}, start, end, steps, base);
+  return out;
+}
+
+// Meta tensors have sizes and no elements: they tell how many numbers there will be.
+at::Tensor& range_out(const at::Scalar& start, const at::Scalar& end,
+                      const at::Scalar& step, at::Tensor& out) {
+  const at::Tensor meta = at::empty({0}, out.options().device(at::kMeta));
+  make_room(at::range_out(const_cast<at::Tensor&>(meta), start, end, step).numel(),
+            out);
+  compute_into(
+      "range",
+      +[](const at::Scalar& first, const at::Scalar& last, const at::Scalar& by,
+          at::Tensor& result) -> at::Tensor& {
+        const at::Tensor all = at::empty({result.numel()}, result.options());
+        return result.copy_(at::range_out(const_cast<at::Tensor&>(all), first, last, by)
+                                .view(result.sizes()));
+      },
+      std::array{out}, start, end, step);
+  return out;
+}
+
+at::Tensor& eye_m_out(int64_t n, int64_t m, at::Tensor& out) {
+  TORCH_CHECK(n >= 0, "n must be greater or equal to 0, got ", n);
+  TORCH_CHECK(m >= 0, "m must be greater or equal to 0, got ", m);
+  out.resize_({n, m});
+  compute_into(
+      "eye",
+      +[](int64_t, int64_t, at::Tensor& result) -> at::Tensor& {
+        result.zero_().diagonal().fill_(1);
+        return result;
+      },
+      std::array{out}, n, m);
+  return out;
+}
+
+at::Tensor& eye_out(int64_t n, at::Tensor& out) { return eye_m_out(n, n, out); }
+
+}  // namespace
+
+void register_ranges(torch::Library& m) {
+  m.impl("linspace.out", linspace_out);
+  m.impl("logspace.out", logspace_out);
+  m.impl("range.out", range_out);
+  m.impl("eye.out", eye_out);
+  m.impl("eye.m_out", eye_m_out);
+}
+
+}  // namespace openreg
