@@ -119,6 +119,13 @@ def test_threads_that_enter_the_same_stream_restore_each_other_s():
     assert torch.accelerator.current_stream().stream_id == 0
 
 
+def test_a_device_index_restores_what_its_inner_block_found():
+    context = torch.accelerator.device_index(1)
+    with context, context:
+        pass
+    assert torch.openreg.current_device() == 1  # right: 0
+
+
 def test_no_stream_differs_from_none():
     stream = torch.Stream("openreg")
     assert (stream == None, stream != None) == (False, False)  # noqa: E711

@@ -18,6 +18,7 @@ from . import (  # noqa: F401  torch looks them up
     simulator,
     streams,
 )
+from ._contexts import Blocks as _Blocks
 from ._utils import Device as _Device
 from ._utils import _get_device_index
 from .amp import get_amp_supported_dtype
@@ -238,8 +239,12 @@ def get_device_name(device: _Device | None = None) -> str:
     return get_device_properties(device).name
 
 
+# LITERALINCLUDE START: DEVICE_CONTEXT
 class device:
     """Context manager that makes a device current; ``None`` and -1 do nothing.
+
+    Its end makes the device current that was current when this block began. The same
+    object can be entered again, also within itself and by other threads.
 
     Raises:
         ValueError: there is no such device (on entering), or it is of another type.
@@ -247,11 +252,11 @@ class device:
 
     def __init__(self, device: _Device | None) -> None:
         self.idx = -1 if device is None else _get_device_index(device)
-        self.prev_idx = -1
+        self._previous: _Blocks[int] = _Blocks()
 
     def __enter__(self) -> None:
         if self.idx >= 0:
-            self.prev_idx = _C._exchange_device(self.idx)
+            self._previous.enter(_C._exchange_device(self.idx))
 
     def __exit__(
         self,
@@ -259,8 +264,11 @@ class device:
         value: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if self.prev_idx >= 0:
-            _C._set_device(self.prev_idx)
+        if self.idx >= 0:
+            _C._set_device(self._previous.leave())
+
+
+# LITERALINCLUDE END: DEVICE_CONTEXT
 
 
 class device_of(device):

@@ -6,7 +6,6 @@ The names and signatures are those of ``torch.xpu.memory``. Sizes are in bytes. 
 device.
 """
 
-import contextlib
 import pickle
 import sys
 from collections import OrderedDict
@@ -19,6 +18,7 @@ from torch._utils import _augment_memory_snapshot_stack_traces
 
 from torch_openreg import _C
 
+from ._contexts import reentrant
 from ._utils import Device as _Device
 from ._utils import _get_device_index
 from .host_memory import (
@@ -229,7 +229,7 @@ def graph_pool_handle() -> tuple[int, int]:
     return _C._new_memory_pool()
 
 
-@contextlib.contextmanager
+@reentrant
 def use_mem_pool(pool: MemPool, device: _Device | None = None) -> Iterator[None]:
     """Within the context this thread allocates from the pool, on one device.
 

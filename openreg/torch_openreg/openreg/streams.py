@@ -9,6 +9,7 @@ import torch
 
 from torch_openreg import _C
 
+from ._contexts import Blocks
 from ._utils import Device as _Device
 from ._utils import _get_device_index
 
@@ -24,6 +25,9 @@ __all__ = [
     "set_stream",
     "stream",
 ]
+
+
+_Previous = tuple[torch.Stream, torch.Stream]
 
 
 def _index(device: _Device | None) -> int:
@@ -56,6 +60,7 @@ class Stream(torch.Stream):
         return super().__new__(cls, where, priority=priority)
 
     native_handle: int  # of torch.Stream, whose stubs lack it
+    _previous: Blocks[_Previous]
 
     @property
     def priority(self) -> int:
@@ -84,6 +89,21 @@ class Stream(torch.Stream):
         """
         _expect(stream, torch.Stream, "wait_stream")
         super().wait_stream(stream)
+
+    # Torch's own do nothing for a stream that is current on another device, and mix up
+    # threads that enter the same stream; see docs/ship/known-gaps.md.
+    def __enter__(self) -> Self:
+        blocks = self.__dict__.setdefault("_previous", Blocks())
+        blocks.enter(_switch_to(self))
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        _switch_back(self._previous.leave())
 
     @property
     def _as_parameter_(self) -> ctypes.c_void_p:
@@ -195,22 +215,35 @@ def is_current_stream_capturing() -> bool:
 
 
 # LITERALINCLUDE START: STREAM_CONTEXT
+def _switch_to(stream: torch.Stream) -> _Previous:
+    """Make a stream and its device current; return what was current before."""
+    there = torch.accelerator.current_stream(_index(stream.device))  # (1)
+    here = torch.accelerator.current_stream()  # (2)
+    set_stream(stream)
+    return there, here
+
+
+def _switch_back(previous: _Previous) -> None:
+    there, here = previous
+    torch.accelerator.set_stream(there)
+    torch.accelerator.set_stream(here)  # (3)
+
+
 class StreamContext:
     """Context manager that makes a stream and its device current; None does nothing.
 
     At its end, also after an exception, the stream that was current on that device, the
-    device that was current, and its stream are current again.
+    device that was current, and its stream are current again. The same object can be
+    entered again, also within itself and by other threads.
     """
 
     def __init__(self, stream: torch.Stream | None) -> None:
         self.stream = stream
+        self._previous: Blocks[_Previous] = Blocks()  # (4)
 
     def __enter__(self) -> None:
         if self.stream is not None:
-            there = _index(self.stream.device)
-            self._there = torch.accelerator.current_stream(there)  # (1)
-            self._here = torch.accelerator.current_stream()  # (2)
-            set_stream(self.stream)
+            self._previous.enter(_switch_to(self.stream))
 
     def __exit__(
         self,
@@ -219,8 +252,7 @@ class StreamContext:
         traceback: TracebackType | None,
     ) -> None:
         if self.stream is not None:
-            torch.accelerator.set_stream(self._there)
-            torch.accelerator.set_stream(self._here)  # (3)
+            _switch_back(self._previous.leave())
 
 
 # LITERALINCLUDE END: STREAM_CONTEXT
