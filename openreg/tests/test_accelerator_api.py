@@ -103,7 +103,7 @@ def test_another_device_is_refused(device):
 def test_a_device_that_does_not_exist_is_refused():
     torch.ones(1, device="openreg")
     for call in TAKE_A_DEVICE:
-        with pytest.raises(ValueError, match=r"openreg: .*device.*99"):
+        with pytest.raises(torch.AcceleratorError, match=r"openreg: .*device.*99"):
             call(99)
 
 

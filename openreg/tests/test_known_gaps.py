@@ -55,7 +55,7 @@ def test_synchronize_is_silent_until_torch_itself_starts_the_device(run_forked):
         torch.ones(1, device="openreg")
         try:
             torch.accelerator.synchronize(99)
-        except ValueError:
+        except torch.AcceleratorError:
             print("refused")
     """
     process = run_forked(program)

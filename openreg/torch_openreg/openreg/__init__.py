@@ -20,7 +20,7 @@ from . import (  # noqa: F401  torch looks them up
 )
 from ._contexts import Blocks as _Blocks
 from ._utils import Device as _Device
-from ._utils import _get_device_index
+from ._utils import _get_current_index, _get_device_index
 from .amp import get_amp_supported_dtype
 from .capabilities import (
     can_device_access_peer,
@@ -189,10 +189,10 @@ def set_device(device: _Device) -> None:
     """Make a device current for the calling thread; a negative index does nothing.
 
     Raises:
-        ValueError: there is no such device, or it is of another type.
-        torch.AcceleratorError: as :func:`current_device`.
+        ValueError: the device has no index, or is of another type.
+        torch.AcceleratorError: there is no such device; or as :func:`current_device`.
     """
-    index = _get_device_index(device)
+    index = _get_device_index(device, optional=False)
     if index >= 0:
         _C._set_device(index)
 
@@ -202,13 +202,13 @@ def synchronize(device: _Device | None = None) -> None:
     """Wait until all work on a device is done; by default, on the current one.
 
     Raises:
-        ValueError: there is no such device, or it is of another type.
-        torch.AcceleratorError: a kernel on the device failed.
+        ValueError: the device is of another type.
+        torch.AcceleratorError: there is no such device, or a kernel on it failed.
     """
     if device is None and not (is_initialized() or _is_in_bad_fork()):
         return  # no work yet: torch.profiler calls this after programs of the CPU, too
     _lazy_init()
-    _C._synchronize(_get_device_index(device))
+    _C._synchronize(_get_current_index(device))
 
 
 class DeviceProperties(NamedTuple):
@@ -225,7 +225,8 @@ def get_device_properties(device: _Device | None = None) -> DeviceProperties:
     """Return name, memory and version of a device; by default, of the current one.
 
     Raises:
-        ValueError: there is no such device, or it is of another type.
+        ValueError: the device is of another type.
+        torch.AcceleratorError: there is no such device.
     """
     return DeviceProperties(**_C._device_properties(_get_device_index(device)))
 
@@ -234,7 +235,8 @@ def get_device_name(device: _Device | None = None) -> str:
     """Return the name of a device; by default, of the current one.
 
     Raises:
-        ValueError: there is no such device, or it is of another type.
+        ValueError: the device is of another type.
+        torch.AcceleratorError: there is no such device.
     """
     return get_device_properties(device).name
 
@@ -247,7 +249,8 @@ class device:
     object can be entered again, also within itself and by other threads.
 
     Raises:
-        ValueError: there is no such device (on entering), or it is of another type.
+        ValueError: the device is of another type.
+        torch.AcceleratorError: there is no such device (on entering).
     """
 
     def __init__(self, device: _Device | None) -> None:

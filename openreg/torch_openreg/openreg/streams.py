@@ -11,7 +11,7 @@ from torch_openreg import _C
 
 from ._contexts import Blocks
 from ._utils import Device as _Device
-from ._utils import _get_device_index
+from ._utils import _get_current_index, _get_device_index
 
 __all__ = [
     "Event",
@@ -30,12 +30,6 @@ __all__ = [
 _Previous = tuple[torch.Stream, torch.Stream]
 
 
-def _index(device: _Device | None) -> int:
-    """Return a device's index; None and negative numbers mean the current device."""
-    index = _get_device_index(device)
-    return _C._current_device() if index < 0 else index
-
-
 class Stream(torch.Stream):
     """A queue of work on one device; ``with stream:`` makes it current.
 
@@ -47,7 +41,7 @@ class Stream(torch.Stream):
             exists; nobody checks them before the stream is used.
 
     Raises:
-        ValueError: there is no such device.
+        torch.AcceleratorError: there is no such device.
     """
 
     def __new__(
@@ -56,7 +50,7 @@ class Stream(torch.Stream):
         """Take a stream from the pool of its device and priority."""
         if kwargs:  # an existing stream, as Dynamo and the functions below name it
             return super().__new__(cls, priority=priority, **kwargs)
-        where = torch.device("openreg", _index(device))
+        where = torch.device("openreg", _get_current_index(device))
         return super().__new__(cls, where, priority=priority)
 
     native_handle: int  # of torch.Stream, whose stubs lack it
@@ -142,7 +136,7 @@ class ExternalStream(Stream):
         cls, stream_ptr: int, device: _Device | None = None, **kwargs: int
     ) -> Self:
         """Wrap the handle."""
-        stream = _C._external_stream(stream_ptr, _index(device))
+        stream = _C._external_stream(stream_ptr, _get_current_index(device))
         return super().__new__(cls, **_key(stream))
 
 
@@ -172,18 +166,18 @@ def current_stream(device: _Device | None = None) -> Stream:
     """Return the calling thread's current stream of a device.
 
     Raises:
-        ValueError: there is no such device.
+        torch.AcceleratorError: there is no such device.
     """
-    return Stream(**_key(torch.accelerator.current_stream(_index(device))))
+    return Stream(**_key(torch.accelerator.current_stream(_get_current_index(device))))
 
 
 def default_stream(device: _Device | None = None) -> Stream:
     """Return the stream of a device that is current at first.
 
     Raises:
-        ValueError: there is no such device.
+        torch.AcceleratorError: there is no such device.
     """
-    return Stream(**_key(_C._external_stream(0, _index(device))))
+    return Stream(**_key(_C._external_stream(0, _get_current_index(device))))
 
 
 def set_stream(stream: torch.Stream | None) -> None:
@@ -217,7 +211,7 @@ def is_current_stream_capturing() -> bool:
 # LITERALINCLUDE START: STREAM_CONTEXT
 def _switch_to(stream: torch.Stream) -> _Previous:
     """Make a stream and its device current; return what was current before."""
-    there = torch.accelerator.current_stream(_index(stream.device))  # (1)
+    there = torch.accelerator.current_stream(_get_current_index(stream.device))  # (1)
     here = torch.accelerator.current_stream()  # (2)
     set_stream(stream)
     return there, here
