@@ -78,6 +78,7 @@ def pairs(theirs: object, ours: object, name: str) -> Iterator[tuple[str, ...]]:
                 )
 
 
+@pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")
 def test_whatever_torch_xpu_or_torch_cuda_has_too_takes_the_same_parameters():
     compared, differ = 0, set()
     for module in (torch.xpu, torch.cuda):

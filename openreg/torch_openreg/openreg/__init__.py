@@ -14,6 +14,7 @@ from . import (  # noqa: F401  torch looks them up
     _engine,
     _gpu_trace,
     _utils,
+    legacy_storages,
     memory,
     simulator,
     streams,
@@ -36,6 +37,7 @@ from .fallback import (
     reset_fallback_counts,
     set_fallback_mode,
 )
+from .legacy_storages import *  # noqa: F403  see __all__
 from .memory import *  # noqa: F403  see __all__
 from .random import (
     _get_generator,  # noqa: F401  torch's compiler looks it up
@@ -99,6 +101,7 @@ __all__ = [
     "streams",
     "synchronize",
 ]
+__all__ += legacy_storages.__all__
 __all__ += memory.__all__
 __all__ += streams.__all__
 
