@@ -26,12 +26,13 @@ WHEELS = BUILD / "dist"
 SITE = BUILD / "site"
 DRIVER = ROOT / "openreg" / "third_party" / "openreg"
 LOCKS = ROOT / "requirements"
+PACKAGES = ["openreg/torch_openreg", "openreg/torch_openreg_diagnose"]
 BACKEND_SOURCES = [
     "CMakeLists.txt",
     "cmake",
     "openreg/csrc",
     "openreg/third_party",
-    "openreg/torch_openreg",
+    *PACKAGES,
     "pyproject.toml",
     "requirements/torch.txt",
     "setup.py",
@@ -57,7 +58,7 @@ EXAMPLE_SOURCES = [
 ]
 TYPED_PROGRAMS = ["openreg/tests/typed_user.py", "tests/lint_repository.py"]
 TYPED_SOURCES = {  # by the environment that has what they import
-    "tests": ["noxfile.py", "openreg/torch_openreg", *TYPED_PROGRAMS],
+    "tests": ["noxfile.py", *PACKAGES, *TYPED_PROGRAMS],
     "docs": ["docs/_ext"],
 }
 PARALLEL = ["-n", "auto", "--maxprocesses", "4"]

@@ -41,9 +41,15 @@ class CMakeBuild(build_ext):
 
 # LITERALINCLUDE START: SETUP
 setup(
-    packages=["torch_openreg", "torch_openreg.openreg"],
-    package_dir={"torch_openreg": str(PACKAGE.relative_to(ROOT))},
-    package_data={"torch_openreg": ["lib/*.so", "py.typed", "*.pyi"]},
+    packages=["torch_openreg", "torch_openreg.openreg", "torch_openreg_diagnose"],
+    package_dir={
+        "torch_openreg": "openreg/torch_openreg",
+        "torch_openreg_diagnose": "openreg/torch_openreg_diagnose",
+    },
+    package_data={
+        "torch_openreg": ["lib/*.so", "py.typed", "*.pyi"],
+        "torch_openreg_diagnose": ["py.typed"],
+    },
     ext_modules=[Extension("torch_openreg._C", sources=[])],
     cmdclass={"build_ext": CMakeBuild},
     zip_safe=False,

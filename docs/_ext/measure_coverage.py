@@ -21,6 +21,7 @@ import region_coverage
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "coverage"
 PACKAGE = ROOT / "openreg" / "torch_openreg"
+DIAGNOSIS = ROOT / "openreg" / "torch_openreg_diagnose"
 ENTRY_POINTS = "[torch.backends]\ntorch_openreg = torch_openreg:_autoload\n"
 METADATA = "Metadata-Version: 2.1\nName: torch_openreg\nVersion: 0\n"
 # Threads count lines, too. NDEBUG, as in the build that is released.
@@ -46,7 +47,7 @@ def build_libraries(target: Path) -> None:
 
 def link_python(package: Path, site: Path) -> None:
     """Make the Python files of `package` a package that torch finds in `site`."""
-    target = site / "torch_openreg"
+    target = site / package.name
     for source in package.rglob("*.py"):
         link = target / source.relative_to(package)
         if not link.exists():  # _build_info.py is of this build
@@ -99,6 +100,7 @@ def main() -> int:
         shutil.rmtree(site / "torch_openreg", ignore_errors=True)
         build_libraries(site / "torch_openreg")
         link_python(PACKAGE, site)
+        link_python(DIAGNOSIS, site)
         run_everything()
         python = python_report()
         cpp = cpp_reports(BUILD, BUILD / "gcov")

@@ -1,9 +1,11 @@
 # Reads torch's interfaces, a page's table and a trace; see docs/runtime/guard.md.
 """What a page says of an interface, what the header says, and what torch does."""
 
+import ast
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -86,8 +88,38 @@ def code(cell: str) -> list[str]:
     return re.findall(r"`([^`]+)`", cell)
 
 
+ACTIONS = (ast.Call, ast.Delete, ast.Subscript, ast.With)
+# What else a traced line may consist of: names, constants and their syntax.
+PARTS = (ast.Attribute, ast.Constant, ast.Expr, ast.Module, ast.Name, ast.Pass)
+PARTS += (ast.expr_context, ast.keyword, ast.withitem)
+
+
+def action(line: str) -> str:
+    """Return the name of the one action of a line, as a table calls it.
+
+    Raises:
+        ValueError: the line does more than one thing. What it needs must exist before
+            the trace begins, or the trace shows how it was made, too.
+    """
+    tree = ast.parse(line)
+    nodes = list(ast.walk(tree))
+    actions = [node for node in nodes if isinstance(node, ACTIONS)]
+    (statement, *more) = tree.body
+    lookup = isinstance(statement, ast.Expr) and isinstance(
+        statement.value, ast.Attribute
+    )
+    others = [node for node in nodes if not isinstance(node, (*ACTIONS, *PARTS))]
+    if more or others or len(actions) != (0 if lookup else 1):
+        raise ValueError(f"not one action with what was prepared: {line}")
+    if isinstance(statement, ast.With):
+        return line.partition(":")[0]
+    if actions and isinstance(actions[0], ast.Call):
+        return ast.unparse(actions[0].func).removeprefix("torch.accelerator.")
+    return line
+
+
 class Trace:
-    """What torch calls while a function runs; from ``openreg/tests/cpp/trace.cpp``."""
+    """What torch calls while one line runs; from ``openreg/tests/cpp/trace.cpp``."""
 
     def __init__(self, library: Path) -> None:
         torch.ops.load_library(library)
@@ -95,12 +127,23 @@ class Trace:
         self.ops.start()  # puts the layer in place
         self.ops.stop()
 
-    def __call__(self, function: Callable[[], object]) -> list[tuple[str, str, str]]:
-        """Return (member, ``gil`` or ``-``, name of the thread) for each call."""
+    def __call__(
+        self, line: str, names: dict[str, Any] | None = None
+    ) -> list[tuple[str, str, str]]:
+        """Run a line of one action in the scope ``names``, which was prepared before.
+
+        Returns:
+            (member, ``gil`` or ``-``, name of the thread) for each call.
+        """
+        action(line)
+        names = {} if names is None else names
+        names["torch"] = torch
+        kind = "eval" if isinstance(ast.parse(line).body[0], ast.Expr) else "exec"
+        program = compile(line, "traced line", kind)
         self.ops.take()
         self.ops.start()
         try:
-            result = function()
+            result = eval(program, names)
         finally:
             self.ops.stop()
         del result

@@ -47,9 +47,13 @@ def page(lookups: Lookups) -> str:
         "## Names that are computed\n",
         "* **FSDP** and the simulated ranks of `torch.distributed` forward any name to "
         "the\n  module. What they are asked for is in the tables above.\n"
-        "* **Legacy types.** `torch.set_default_tensor_type` wants "
-        "`torch.openreg.FloatTensor`\n  and raises AttributeError. The name works "
-        "without the class in `x.type(...)`, and a\n  legacy storage does without.\n",
+        "* **Typed storages.** `Tensor.storage_type()` looks up "
+        "`torch.openreg.FloatStorage`\n  and eleven more names, and returns `None` "
+        "without them: see\n  [typed storages](../runtime/storage.md"
+        "#typed-storages-of-old-programs).\n"
+        "* **Tensor types.** `torch.set_default_tensor_type` looks up "
+        "`torch.openreg.FloatTensor`:\n  see [known gaps](../ship/known-gaps-names.md"
+        "#tensor-types-are-names-without-classes).\n",
     ]
     return "\n".join(parts)
 

@@ -216,3 +216,50 @@ def test_a_signature_without_types():
         @custom_op("faulty_types::softcap", mutates_args=())
         def softcap(x: torch.Tensor, cap) -> torch.Tensor:
             return x.clone()
+
+
+# -- the operators of PyTorch's own example --
+
+
+@pytest.fixture(scope="module")
+def upstream():
+    folder = str(Path(__file__).parent / "examples")
+    sys.path.insert(0, folder)
+    try:
+        return importlib.import_module("upstream_names")
+    finally:
+        sys.path.remove(folder)
+
+
+@pytest.mark.parametrize(
+    "dtype", [torch.float32, torch.float64, torch.complex64, torch.int32]
+)
+def test_custom_abs(upstream, dtype):
+    x = torch.tensor([[-1.5, 0.0, 2.0], [3.0, -4.0, 5.0]]).to(dtype)
+    for host in (x, x.t(), x[:, ::2], x[:0], x.sum()):
+        on_device = host.to("openreg")
+        found = torch.ops.openreg.custom_abs(on_device)
+        assert_close(found.cpu(), host.abs())
+        assert found.device.type == "openreg"
+        assert set(opcheck(upstream.custom_abs, (on_device,)).values()) == {"SUCCESS"}
+
+
+def test_custom_abs_has_a_gradient_and_no_kernel_for_the_cpu(upstream):
+    x = torch.tensor([-1.0, 2.0, 3.0 - 4.0j], dtype=torch.complex128)
+    leaf = x.to("openreg").requires_grad_()
+    assert torch.autograd.gradcheck(torch.ops.openreg.custom_abs, leaf)
+    with pytest.raises(NotImplementedError, match=r"openreg::custom_abs.*'CPU'"):
+        torch.ops.openreg.custom_abs(torch.ones(1))
+
+
+@pytest.mark.parametrize("name", ["returns_self", "aliasing"])
+@pytest.mark.parametrize("backend", [None, "eager", "aot_eager"])
+def test_autograd_functions_that_return_their_input(upstream, name, backend):
+    operator = getattr(torch.ops.openreg, f"custom_autograd_fn_{name}")
+    function = torch.compile(operator, backend=backend) if backend else operator
+    x = torch.tensor([1.0, 2.0, 3.0], device="openreg", requires_grad=True)
+    y = function(x)
+    assert y.data_ptr() == x.data_ptr()
+    assert y.tolist() == x.tolist()
+    y.sum().backward()
+    assert x.grad.tolist() == [0.5, 0.5, 0.5]

@@ -31,14 +31,14 @@ def test_a_negative_index_and_none_change_nothing():
 @pytest.mark.parametrize("index", [2, 99])
 def test_a_device_that_does_not_exist_changes_nothing(index):
     torch.openreg.set_device(1)
-    with pytest.raises(ValueError, match=f"device.*{index}"):
+    with pytest.raises(torch.AcceleratorError, match=f"device.*{index}"):
         torch.openreg.set_device(index)
-    with pytest.raises(ValueError, match=f"device.*{index}"):
+    with pytest.raises(torch.AcceleratorError, match=f"device.*{index}"):
         torch.openreg.device(index).__enter__()
     for call in (torch.openreg.get_device_properties, torch.openreg.synchronize):
-        with pytest.raises(ValueError, match=f"device.*{index}"):
+        with pytest.raises(torch.AcceleratorError, match=f"device.*{index}"):
             call(index)
-    with pytest.raises(ValueError, match=f"device.*{index}"):
+    with pytest.raises(torch.AcceleratorError, match=f"device.*{index}"):
         torch.empty(1, device=f"openreg:{index}")
     assert torch.openreg.current_device() == 1
 

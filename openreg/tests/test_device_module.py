@@ -78,6 +78,7 @@ def pairs(theirs: object, ours: object, name: str) -> Iterator[tuple[str, ...]]:
                 )
 
 
+@pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")
 def test_whatever_torch_xpu_or_torch_cuda_has_too_takes_the_same_parameters():
     compared, differ = 0, set()
     for module in (torch.xpu, torch.cuda):
@@ -111,7 +112,7 @@ def test_a_program_with_types_runs():
     program = Path(__file__).with_name("typed_user.py")
     names = runpy.run_path(str(program))
     assert names["work"](torch.device("openreg:1"))[2] == [2.0, 2.0]
-    with pytest.raises(TypeError, match=r"not 1\.5"):
+    with pytest.raises(ValueError, match=r"an integer, but got:1\.5"):
         names["mistakes"]()
 
 
@@ -148,14 +149,14 @@ def test_capability_is_the_properties():
     for device in (None, 1, "openreg:1", torch.device("openreg")):
         properties = openreg.get_device_properties(device)
         assert openreg.get_device_capability(device) == properties._asdict()
-    with pytest.raises(ValueError, match="there is no device 9"):
+    with pytest.raises(torch.AcceleratorError, match="there is no device 9"):
         openreg.get_device_capability(9)
 
 
 def test_devices_reach_each_other_s_memory():
     assert openreg.can_device_access_peer(0, 1)
     assert openreg.can_device_access_peer("openreg:1", "openreg:0")
-    with pytest.raises(ValueError, match="there is no device 9"):
+    with pytest.raises(torch.AcceleratorError, match="there is no device 9"):
         openreg.can_device_access_peer(0, 9)
     x = torch.arange(4.0).to("openreg:0")
     assert x.to("openreg:1").tolist() == [0, 1, 2, 3]

@@ -74,7 +74,7 @@ COMPUTED = {
     "amp/autocast_mode.py: __init__: func",  # get_amp_supported_dtype
     "distributed/_local_tensor/__init__.py: __getattr__: name",  # forwards
     "distributed/fsdp/_common_utils.py: __getattr__: name",  # forwards
-    "storage.py: _get_legacy_storage_class: storage_name",  # does without
+    "storage.py: _get_legacy_storage_class: storage_name",  # test_legacy_storages.py
     "utils/backend_registration.py: _get_custom_mod_func: func_name",  # its callers
 }
 
@@ -200,14 +200,3 @@ def test_inductor_has_no_code_generator(run_forked):
         add(torch.ones(2, device="openreg"))
     """
     assert "InductorError: KeyError: 'openreg'" in run_forked(program).stderr
-
-
-def test_legacy_types_are_names_without_classes():
-    x = torch.ones(1, device="openreg")
-    assert x.type() == "torch.openreg.FloatTensor"
-    assert torch.ones(1).type("torch.openreg.FloatTensor").device == x.device
-    with pytest.raises(AttributeError, match="FloatTensor"):
-        torch.set_default_tensor_type("torch.openreg.FloatTensor")
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "TypedStorage is deprecated")
-        assert x.storage()._get_legacy_storage_class() is None

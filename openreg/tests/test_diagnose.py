@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 import torch_openreg
+import torch_openreg_diagnose
 from torch_openreg import _version_guard
 
 INSTALLED = Path(torch_openreg.__file__).parent
@@ -19,7 +20,7 @@ def diagnose(*arguments: str, path: Path | None = None, **env: str):
     if path:
         env["PYTHONPATH"] = str(path)
     return subprocess.run(
-        [sys.executable, "-P", "-m", "torch_openreg.diagnose", *arguments],
+        [sys.executable, "-P", "-m", "torch_openreg_diagnose", *arguments],
         capture_output=True,
         text=True,
         timeout=120,
@@ -201,16 +202,71 @@ def test_two_backends_want_the_device(tmp_path):
     assert "has already been set! Current backend: foo" in report["error"]
 
 
-def test_only_the_diagnosis_loads_nothing(monkeypatch):
-    for arguments, expected in (
-        (["-m", "torch_openreg.diagnose"], True),
-        (["-P", "-m", "torch_openreg.diagnose", "--json"], True),
-        (["-m", "pytest", "torch_openreg.diagnose"], False),
-        (["-m", "torch_openreg.utils"], False),
-    ):
-        monkeypatch.setattr(sys, "argv", ["-m"])
-        monkeypatch.setattr(sys, "orig_argv", ["python", *arguments])
-        assert torch_openreg._is_diagnosis() is expected
-    monkeypatch.setattr(sys, "argv", ["program.py", "-m", "torch_openreg.diagnose"])
-    monkeypatch.setattr(sys, "orig_argv", ["python", *sys.argv])
-    assert not torch_openreg._is_diagnosis()
+# -- Where Python starts it, and what it imports --
+
+BROKEN = "raise ImportError('torch_openreg does not load')\n"
+
+
+@pytest.fixture
+def broken(copy):
+    """PYTHONPATH of a package that raises as soon as anything imports it."""
+    (copy / "__init__.py").write_text(BROKEN)
+    return copy.parent
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["-m", "torch_openreg_diagnose"],
+        ["-mtorch_openreg_diagnose"],
+        ["-um", "torch_openreg_diagnose"],
+        ["-Bumtorch_openreg_diagnose"],
+        ["-X", "dev", "-W", "ignore", "-m", "torch_openreg_diagnose"],
+        ["-c", "import torch_openreg_diagnose as d; raise SystemExit(d.main())"],
+        ["-c", "import runpy; runpy.run_module('torch_openreg_diagnose')"],
+    ],
+    ids=" ".join,
+)
+def test_a_package_that_does_not_load_is_diagnosed_however_python_starts(
+    options, broken
+):
+    process = subprocess.run(
+        [sys.executable, "-P", *options],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "PYTHONPATH": str(broken)},
+    )
+    assert process.returncode == 1, process.stderr
+    problem = "it does not load: ImportError: torch_openreg does not load"
+    assert f"problem: {problem}\n" in process.stdout
+
+
+def test_an_isolated_python_diagnoses_what_it_can_import(broken):
+    """With -I the variable PYTHONPATH has no effect, in either of the processes."""
+    process = subprocess.run(
+        [sys.executable, "-Im", "torch_openreg_diagnose", "--json"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "PYTHONPATH": str(broken)},
+    )
+    assert process.returncode == 0, process.stdout + process.stderr
+    assert json.loads(process.stdout)["loaded"]
+
+
+def test_nothing_is_installed(tmp_path):
+    """The diagnosis alone, in a Python without site-packages."""
+    source = Path(torch_openreg_diagnose.__file__).parent
+    shutil.copytree(source, tmp_path / "torch_openreg_diagnose")
+    process = subprocess.run(
+        [sys.executable, "-S", "-P", "-m", "torch_openreg_diagnose", "--json"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+    )
+    assert process.returncode == 1, process.stderr
+    report = json.loads(process.stdout)
+    missing = ["torch is not installed", "torch_openreg is not installed"]
+    assert problems(report)[:2] == missing
+    assert report["error"] == "ModuleNotFoundError: No module named 'torch'"

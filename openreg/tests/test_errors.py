@@ -29,7 +29,7 @@ def _reset():
     ids=["current stream", "allocator", "generator", "default generator"],
 )
 def test_a_device_that_does_not_exist_is_refused_in_one_wording(call):
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(torch.AcceleratorError) as error:
         call()
     assert str(error.value).startswith(
         "openreg: device index 2 is out of range: this process sees 2 device(s)"
@@ -107,12 +107,12 @@ def test_the_page_tells_the_exception_of_each_code():
             torch.OutOfMemoryError,
             "openreg:0",
         ),
-        (lambda: torch.openreg.set_device(9), ValueError, "no device 9"),
-        (lambda: torch.openreg.synchronize(9), ValueError, "no device 9"),
-        (lambda: torch.ones(1, device="openreg:9"), ValueError, "no device 9"),
-        (lambda: torch.openreg.get_device_properties(-3), ValueError, "no device -3"),
-        (lambda: torch.openreg.set_device("cpu"), ValueError, "got cpu"),
-        (lambda: torch.openreg.set_device(1.5), TypeError, "1.5"),
+        (
+            lambda: torch.ones(1, device="openreg:9"),
+            torch.AcceleratorError,
+            "no device 9",
+        ),
+        (lambda: torch.openreg.set_device("cpu"), ValueError, "got: cpu"),
         (lambda: torch.ones(2, device="openreg")[3], IndexError, "index 3 is out of"),
         (
             lambda: torch.ones(2, device="openreg").to(torch.bits8),

@@ -130,8 +130,8 @@ def test_an_event_stays_on_the_device_of_its_first_record():
     event = openreg.Event()
     event.record(openreg.Stream(1))
     with pytest.raises(
-        ValueError,
-        match="event of device 1 cannot be recorded on a stream of device 0",
+        RuntimeError,
+        match="device index 1 does not match recording stream's device index 0",
     ):
         event.record(openreg.Stream(0))
     assert event.device == torch.device("openreg:1")

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 import torch
-from contract import Trace, code, table, virtuals
+from contract import Trace, action, code, table, virtuals
 
 HEADER = "c10/core/impl/DeviceGuardImplInterface.h"
 VIRTUALS = virtuals(HEADER, "struct C10_API DeviceGuardImplInterface {")
@@ -38,72 +38,88 @@ def test_our_guard_overrides_each_member():
     assert sorted(ours) == sorted(VIRTUALS)
 
 
-def _calls() -> dict[str, object]:
-    """Return the calls that the table names: each runs one function of torch."""
-    acc = torch.accelerator
+CALLS = (
+    "torch.accelerator.current_device_index()",
+    "torch.accelerator.set_device_index(0)",
+    "torch.accelerator.current_stream()",
+    "torch.accelerator.set_stream(stream)",
+    "torch.accelerator.synchronize()",
+    "torch.accelerator.get_device_capability()",
+    "with device_index: pass",
+    "torch.Stream('openreg')",
+    "with stream: pass",
+    "with stream_of_another_device: pass",
+    "stream.query()",
+    "stream.synchronize()",
+    "stream.native_handle",
+    "stream.is_capturing()",
+    "stream.wait_stream(other)",
+    "stream.wait_event(event)",
+    "stream.record_event(event)",
+    "torch.Event('openreg')",
+    "event.record(stream)",
+    "event.wait(other)",
+    "event.query()",
+    "event.synchronize()",
+    "event.elapsed_time(end)",
+    "del event",
+    "Future(devices=devices)",
+    "future.then(callback)",
+    "future.set_result(x)",
+    "future.wait()",
+    "del future",
+    "backward(y, gradient)",
+    "x[0]",
+)
+
+
+def prepare(line: str) -> dict[str, object]:
+    """Return what a line above needs, with no work left on the device."""
     stream, other = torch.Stream(DEVICE), torch.Stream(DEVICE)
-    start, end = (torch.Event(DEVICE, enable_timing=True) for _ in range(2))
-    x = torch.ones(4, device=DEVICE)
-    weight = torch.ones(4, device=DEVICE, requires_grad=True)
-    for event in (start, end):
-        event.record()
-    acc.synchronize()
-    acc.get_device_capability.cache_clear()
-
-    def enter_stream():
-        with torch.Stream(DEVICE):
-            pass
-
-    def enter_device():
-        with acc.device_index(1):
-            pass
-
-    def chain_futures():
-        first = torch.futures.Future(devices=["openreg:0"])
-        second = first.then(lambda done: done.value())
+    event, end = (torch.Event(DEVICE, enable_timing=True) for _ in range(2))
+    x, weight = torch.ones(4, device=DEVICE), torch.ones(4, device=DEVICE)
+    devices = [torch.device("openreg:0")]
+    future = torch.futures.Future(devices=devices)
+    chained = None
+    if line == "future.set_result(x)":
+        chained = future.then(lambda it: it.value())
+    elif line in ("future.wait()", "del future"):
+        future, first = future.then(lambda it: it.value()), future
         first.set_result(x)
-        second.wait()
-
-    def backward():
-        torch.autograd.backward(weight.view(4), torch.empty_like(x))
-
-    backward()  # the first one of a process also starts the engine's threads
+    event.record(stream)
+    end.record(stream)
+    torch.accelerator.synchronize()
+    torch.accelerator.get_device_capability.cache_clear()
     return {
-        "current_device_index": acc.current_device_index,
-        "set_device_index": lambda: acc.set_device_index(0),
-        "device_index": enter_device,
-        "current_stream": acc.current_stream,
-        "set_stream": lambda: acc.set_stream(acc.current_stream()),
-        "synchronize": acc.synchronize,
-        "get_device_capability": acc.get_device_capability,
-        "torch.Stream()": lambda: torch.Stream(DEVICE),
-        "with stream": enter_stream,
-        "stream.query": stream.query,
-        "stream.synchronize": stream.synchronize,
-        "stream.native_handle": lambda: stream.native_handle,
-        "stream.is_capturing": stream.is_capturing,
-        "stream.wait_stream": lambda: stream.wait_stream(other),
-        "event.record": lambda: start.record(stream),
-        "event.wait": lambda: start.wait(other),
-        "event.query": start.query,
-        "event.synchronize": start.synchronize,
-        "event.elapsed_time": lambda: (acc.synchronize(), start.elapsed_time(end)),
-        "del event": lambda: torch.Event(DEVICE).record(),
-        "Future.then": chain_futures,
-        "backward": backward,
-        "x[0]": lambda: x[0],
+        "stream": stream,
+        "other": other,
+        "event": event,
+        "end": end,
+        "x": x,
+        "stream_of_another_device": torch.Stream("openreg:1"),
+        "device_index": torch.accelerator.device_index(1),
+        "Future": torch.futures.Future,
+        "devices": devices,
+        "future": future,
+        "callback": lambda it: it.value(),
+        "chained": chained,
+        "backward": torch.autograd.backward,
+        "y": weight.requires_grad_().view(4),
+        "gradient": torch.empty_like(x),
     }
 
 
 def test_the_table_says_who_calls_a_member_and_how(trace):
+    warm = prepare("")  # the first pass of a process also starts the engine's threads
+    torch.autograd.backward(warm["y"], warm["gradient"])
     callers: dict[str, set[str]] = {name: set() for name in VIRTUALS}
     locks: dict[str, set[str]] = {name: set() for name in VIRTUALS}
     threads: dict[str, set[str]] = {name: set() for name in VIRTUALS}
-    for label, function in _calls().items():
-        for member, lock, thread in trace(function):
+    for line in CALLS:
+        for member, lock, thread in trace(line, prepare(line)):
             owner, name = member.split(".")
             if owner == "Guard":
-                callers[name].add(label)
+                callers[name].add(action(line))
                 locks[name].add({"gil": "yes", "-": "no"}[lock])
                 engine = thread.startswith("pt_autograd")
                 threads[name].add("engine" if engine else "caller")
@@ -114,6 +130,28 @@ def test_the_table_says_who_calls_a_member_and_how(trace):
     ]  # fmt: skip
     told = [[code(row[0])[0], set(code(row[2])), row[3], row[4]] for row in ROWS]
     assert sorted(told) == sorted(measured)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "torch.Event('openreg').record()",
+        "(torch.accelerator.synchronize(), event.elapsed_time(end))",
+        "with torch.Stream('openreg'): pass",
+        "with stream: event.record()",
+        "torch.accelerator.set_stream(torch.accelerator.current_stream())",
+        "torch.ones(4).resize_(64)",
+        "torch.autograd.backward(weight.view(4), x)",
+        "x[0] + x[1]",
+        "event = torch.Event('openreg')",
+        "event.record(); event.synchronize()",
+        "stream.native_handle; event.query()",
+        "lambda: x[0]",
+    ],
+)
+def test_a_traced_line_contains_no_preparation(trace, line):
+    with pytest.raises(ValueError, match="not one action"):
+        trace(line)
 
 
 # -- what each member must keep to --
@@ -142,7 +180,7 @@ def test_a_device_that_does_not_exist_is_refused_and_nothing_changes(calls, inde
     for member in (calls.set_device, calls.exchange_device, calls.capability):
         if index == -1 and member is calls.capability:
             continue  # no index: the current device
-        with pytest.raises(ValueError, match=f"openreg: .*device .*{index}"):
+        with pytest.raises(torch.AcceleratorError, match=f"device .*{index}"):
             member(index)
         assert calls.exchange_device(0) == 0
     calls.unchecked_set_device(index)  # noexcept: nobody is told

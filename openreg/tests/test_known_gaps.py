@@ -55,7 +55,7 @@ def test_synchronize_is_silent_until_torch_itself_starts_the_device(run_forked):
         torch.ones(1, device="openreg")
         try:
             torch.accelerator.synchronize(99)
-        except ValueError:
+        except torch.AcceleratorError:
             print("refused")
     """
     process = run_forked(program)
@@ -117,6 +117,13 @@ def test_threads_that_enter_the_same_stream_restore_each_other_s():
         leave.set()
         thread.join()
     assert torch.accelerator.current_stream().stream_id == 0
+
+
+def test_a_device_index_restores_what_its_inner_block_found():
+    context = torch.accelerator.device_index(1)
+    with context, context:
+        pass
+    assert torch.openreg.current_device() == 1  # right: 0
 
 
 def test_no_stream_differs_from_none():

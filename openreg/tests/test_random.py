@@ -225,7 +225,7 @@ def test_states_of_all_devices():
         torch.openreg.set_rng_state_all(states[:-1])
     bad = [torch.Generator(DEVICE).manual_seed(1).get_state() for _ in states]
     bad[-1] = torch.zeros(3, dtype=torch.uint8)
-    with pytest.raises(ValueError, match="16 contiguous bytes"):
+    with pytest.raises(RuntimeError, match="RNG state is wrong size"):
         torch.openreg.set_rng_state_all(bad)
     for a, b in zip(before, torch.openreg.get_rng_state_all(), strict=True):
         assert torch.equal(a, b)
@@ -238,9 +238,9 @@ def test_rng_state_takes_every_spelling_of_a_device():
         assert torch.equal(torch.openreg.get_rng_state(device), state)
     torch.openreg.set_rng_state(state)
     assert torch.openreg.default_generators[0].initial_seed() == 77
-    with pytest.raises(ValueError, match="out of range"):
+    with pytest.raises(torch.AcceleratorError, match="out of range"):
         torch.openreg.get_rng_state(99)
-    with pytest.raises(ValueError, match="expected an openreg device"):
+    with pytest.raises(ValueError, match="Expected an openreg device"):
         torch.openreg.get_rng_state("cpu")
 
 

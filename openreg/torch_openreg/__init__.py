@@ -5,8 +5,6 @@
 like any other and ``torch.openreg`` is its module.
 """
 
-import sys
-
 
 # LITERALINCLUDE START: LOG_NAME
 def _autoload() -> None:
@@ -22,18 +20,4 @@ def _autoload() -> None:
 
 
 # LITERALINCLUDE END: LOG_NAME
-# LITERALINCLUDE START: IS_DIAGNOSIS
-def _is_diagnosis() -> bool:
-    """Return whether Python was started with ``-m torch_openreg.diagnose``.
-
-    That has to run where nothing can be loaded. ``sys.argv[0]`` is ``-m`` only while
-    Python looks for the module to run, which imports this package first.
-    """
-    options = sys.orig_argv
-    module = "torch_openreg.diagnose"
-    return sys.argv[:1] == ["-m"] and options[options.index("-m") + 1 :][:1] == [module]
-
-
-if not _is_diagnosis():
-    from torch_openreg import _load  # noqa: F401
-# LITERALINCLUDE END: IS_DIAGNOSIS
+from torch_openreg import _load  # noqa: E402, F401

@@ -22,6 +22,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
         header,
         illustrative,
         literalinclude,
+        other_hosts,
         page_rules,
         refused,
         report,
@@ -44,6 +45,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
         refused,
         page_rules,
         doctree_rules,
+        other_hosts,
         source_pages,
     ):
         part.setup(app)

@@ -67,9 +67,9 @@ Block* DeviceCache::allocate(size_t bytes, const c10::Stream& stream, bool share
 
 BlockPool& DeviceCache::pool_for(const Request& request) {
   Pools* pools = &common_;
-  for (const auto& [id, filter] : recording_) {
-    if (!request.shared && filter(request.stream)) {
-      pools = &private_.at(id);
+  for (const Recording& recording : recording_) {
+    if (!request.shared && recording.filter(request.stream)) {
+      pools = &private_.at(recording.id);
     }
   }
   const bool small = request.fit.size <= c10::CachingAllocator::kSmallSize;

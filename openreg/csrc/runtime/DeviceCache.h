@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <thread>
 
 #include "csrc/Export.h"
 #include "csrc/runtime/BlockPool.h"
@@ -74,7 +75,8 @@ class OPENREG_EXPORT DeviceCache {
   // that pass `filter` come from the pool, from begin to end; while that lasts, the
   // allocator neither waits nor asks after events. The filter runs under the lock.
   // Each begin and retain needs a release; the segments of a pool without users go back
-  // with empty(). ValueError for a pool that is not there.
+  // with empty(). ValueError for a pool that is not there. An end belongs to the latest
+  // begin of its thread, if this thread has begun.
   void begin_pool(c10::MempoolId_t id, StreamFilter filter);
   void end_pool(c10::MempoolId_t id);
   void retain_pool(c10::MempoolId_t id);
@@ -96,6 +98,12 @@ class OPENREG_EXPORT DeviceCache {
     c10::Stream stream;
     std::shared_ptr<c10::GatheredContext> who;
     bool shared;
+  };
+
+  struct Recording {
+    c10::MempoolId_t id;
+    StreamFilter filter;
+    std::thread::id thread;
   };
 
   using StreamKey = std::pair<DeviceIndex, c10::StreamId>;
@@ -127,7 +135,7 @@ class OPENREG_EXPORT DeviceCache {
   DeviceStats stats_;
   Pools common_;
   std::map<c10::MempoolId_t, Pools> private_;
-  std::vector<std::pair<c10::MempoolId_t, StreamFilter>> recording_;
+  std::vector<Recording> recording_;
   std::map<void*, Block*> segments_;  // the first block of each, by address
   std::map<StreamKey, std::deque<std::pair<orEvent_t, Block*>>> events_;
   std::vector<Block*> unmarked_;  // freed, but a stream refused an event

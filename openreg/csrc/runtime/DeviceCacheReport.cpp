@@ -130,14 +130,21 @@ void DeviceCache::retain_pool(c10::MempoolId_t id) {
 void DeviceCache::begin_pool(c10::MempoolId_t id, StreamFilter filter) {
   retain_pool(id);
   const std::lock_guard lock(state_.lock);
-  recording_.emplace_back(id, std::move(filter));
+  recording_.push_back({id, std::move(filter), std::this_thread::get_id()});
 }
 
 void DeviceCache::end_pool(c10::MempoolId_t id) {
   std::unique_lock lock(state_.lock);
-  const auto entry =
-      std::find_if(recording_.rbegin(), recording_.rend(),
-                   [&](const auto& candidate) { return candidate.first == id; });
+  const auto latest = [&](auto&& matches) {
+    return std::find_if(
+        recording_.rbegin(), recording_.rend(),
+        [&](const Recording& it) { return it.id == id && matches(it); });
+  };
+  auto entry = latest(
+      [](const Recording& it) { return it.thread == std::this_thread::get_id(); });
+  if (entry == recording_.rend()) {
+    entry = latest([](const Recording&) { return true; });
+  }
   const bool found = entry != recording_.rend();
   if (found) {
     recording_.erase(std::next(entry).base());

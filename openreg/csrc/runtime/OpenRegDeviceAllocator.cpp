@@ -73,7 +73,8 @@ void OpenRegDeviceAllocator::release(void* ptr) {
   const auto entry = state_.live.find(ptr);
   if (entry == state_.live.end()) {
     lock.unlock();
-    TORCH_CHECK_VALUE(false, "openreg: ", ptr, " is not the address of memory in use");
+    TORCH_CHECK(false, "invalid device pointer: ", ptr,
+                ": it is not the address of memory in use");
   }
   Block* block = entry->second;
   state_.live.erase(entry);

@@ -46,7 +46,7 @@ class OPENREG_EXPORT OpenRegDeviceAllocator final : public c10::DeviceAllocator 
   std::pair<size_t, size_t> getMemoryInfo(DeviceIndex device) override;
 
   // One device's memory: for what torch has no interface, such as private pools.
-  // ValueError if there is no such device.
+  // torch.AcceleratorError if there is no such device.
   DeviceCache& cache_of(DeviceIndex device);
   // As allocate(), but never from a private pool.
   c10::DataPtr allocate_shared(size_t bytes);

@@ -17,7 +17,6 @@ void throwError(orError_t error, c10::SourceLocation where, const std::string& d
     case orErrorMemoryAllocation:
       throw c10::OutOfMemoryError(where, std::move(message));
     case orErrorInvalidValue:
-    case orErrorInvalidDevice:
       throw c10::ValueError(where, std::move(message));
     default:
       throw c10::AcceleratorError(where, error, std::move(message));  // (3)

@@ -12,10 +12,12 @@ namespace openreg {
 
 // Throws the C++ exception that Python knows under the right name:
 //   orErrorMemoryAllocation                      torch.OutOfMemoryError
-//   orErrorInvalidValue, orErrorInvalidDevice    ValueError
+//   orErrorInvalidValue                          ValueError
 //   anything else                                torch.AcceleratorError, with the code
-// The message has the driver's own words: they name the function that failed. `doing`
-// tells what the backend was about, if the function alone does not.
+// A device that does not exist is an AcceleratorError, as on CUDA: torch's contract for
+// it is a RuntimeError. The message has the driver's own words: they name the function
+// that failed. `doing` tells what the backend was about, if the function alone does
+// not.
 [[noreturn]] OPENREG_EXPORT void throwError(orError_t error, c10::SourceLocation where,
                                             const std::string& doing = "");
 

@@ -23,15 +23,20 @@ DeviceIndex device_count() noexcept {
   return static_cast<DeviceIndex>(count);
 }
 
-void check_device_index(DeviceIndex device) {
+// LITERALINCLUDE START: CHECK_DEVICE_INDEX
+void check_device_index(int64_t device) {
   int count = device_count();  // which a forked child knows, too
   if (count == 0) {
     OPENREG_CHECK(orGetDeviceCount(&count));  // says why there is none
   }
-  TORCH_CHECK_VALUE(device >= 0 && device < count, "openreg: device index ",
-                    static_cast<int>(device), " is out of range: this process sees ",
-                    count, " device(s)");
+  if (device < 0 || device >= count) {
+    throw c10::AcceleratorError(
+        {__func__, __FILE__, uint32_t{__LINE__}}, orErrorInvalidDevice,
+        c10::str("openreg: device index ", device,
+                 " is out of range: this process sees ", count, " device(s)"));
+  }
 }
+// LITERALINCLUDE END: CHECK_DEVICE_INDEX
 
 DeviceIndex current_device() {
   int device = 0;

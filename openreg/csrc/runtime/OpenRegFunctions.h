@@ -14,14 +14,15 @@ using c10::DeviceIndex;
 // Number of devices; 0, never an exception, when the driver cannot tell.
 OPENREG_EXPORT DeviceIndex device_count() noexcept;
 
-// ValueError unless `device` is the index of a device. If the driver cannot tell how
-// many there are, throws its reason.
-OPENREG_EXPORT void check_device_index(DeviceIndex device);
+// torch.AcceleratorError with the code orErrorInvalidDevice unless `device` is the
+// index of a device. If the driver cannot tell how many there are, throws its reason.
+// Takes numbers that do not fit into a DeviceIndex, so that these are not cut off.
+OPENREG_EXPORT void check_device_index(int64_t device);
 
 // The calling thread's current device.
 OPENREG_EXPORT DeviceIndex current_device();
 
-// Makes `device` current. ValueError if there is no such device.
+// Makes `device` current. torch.AcceleratorError if there is no such device.
 OPENREG_EXPORT void set_device(DeviceIndex device);
 
 // Makes `device` current and returns the one that was.

@@ -91,13 +91,10 @@ uint64_t OpenRegGeneratorImpl::get_offset() const { return words()->get().offset
 // LITERALINCLUDE START: STATE
 void OpenRegGeneratorImpl::set_state(const c10::TensorImpl& new_state) {
   PhiloxState words;
-  TORCH_CHECK_TYPE(
-      new_state.layout() == at::kStrided && new_state.device().is_cpu() &&
-          new_state.dtype() == caffe2::TypeMeta::Make<uint8_t>(),
-      "openreg: the state of a generator is a CPU tensor of dtype torch.uint8");
-  TORCH_CHECK_VALUE(new_state.numel() == sizeof(words) && new_state.is_contiguous(),
-                    "openreg: the state of a generator has ", sizeof(words),
-                    " contiguous bytes, this tensor has ", new_state.numel());
+  at::detail::check_rng_state(new_state);
+  TORCH_CHECK(new_state.numel() == sizeof(words),
+              "RNG state is wrong size: openreg's has ", sizeof(words),
+              " bytes, this tensor has ", new_state.numel());
   std::memcpy(&words, new_state.data(), sizeof(words));
   refuse_in_capture("set_state of a generator");
   this->words()->set(words);

@@ -142,10 +142,10 @@ void OpenRegGuardImpl::recordDataPtrOnStream(const c10::DataPtr& ptr,
 // LITERALINCLUDE START: EVENT_RECORD
 void OpenRegGuardImpl::record(void** event, const c10::Stream& stream,
                               c10::DeviceIndex device, c10::EventFlag flag) const {
-  TORCH_CHECK_VALUE(device == -1 || device == stream.device_index(),
-                    "openreg: an event of device ", static_cast<int>(device),
-                    " cannot be recorded on a stream of device ",
-                    static_cast<int>(stream.device_index()));
+  TORCH_CHECK(device == -1 || device == stream.device_index(), "Event device index ",
+              static_cast<int>(device),
+              " does not match recording stream's device index ",
+              static_cast<int>(stream.device_index()), ".");
   orEvent_t handle = as_event(*event);
   if (handle == nullptr) {  // (1)
     const bool timing = flag == c10::EventFlag::BACKEND_DEFAULT;
@@ -184,9 +184,8 @@ void OpenRegGuardImpl::synchronizeEvent(void* event) const {
 
 // LITERALINCLUDE START: EVENT_TIME
 double OpenRegGuardImpl::elapsedTime(void* start, void* end, c10::DeviceIndex) const {
-  TORCH_CHECK_VALUE(start != nullptr && end != nullptr,
-                    "openreg: both events must be recorded before the time between "
-                    "them can be asked for");
+  TORCH_CHECK(start != nullptr && end != nullptr,
+              "Both events must be recorded before calculating elapsed time.");
   float milliseconds = 0;
   OPENREG_CHECK(orEventElapsedTime(&milliseconds, as_event(start), as_event(end)));
   return milliseconds;

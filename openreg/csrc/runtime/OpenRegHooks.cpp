@@ -40,8 +40,8 @@ DeviceIndex OpenRegHooks::maybeExchangeDevice(DeviceIndex device) const {
 at::Device OpenRegHooks::getDeviceFromPtr(void* data) const {
   orPointerAttributes attributes{};
   OPENREG_CHECK(orPointerGetAttributes(&attributes, data));
-  TORCH_CHECK_VALUE(attributes.type == orMemoryTypeDevice, "openreg: ", data,
-                    " is not an address of device memory");
+  TORCH_CHECK(attributes.type == orMemoryTypeDevice, "openreg: ", data,
+              " is not an address of device memory");
   return at::Device(at::kPrivateUse1, static_cast<DeviceIndex>(attributes.device));
 }
 
@@ -62,8 +62,8 @@ void OpenRegHooks::resizePrivateUse1Bytes(const c10::Storage& storage,
   TORCH_CHECK(impl->resizable(),
               "openreg: this storage cannot be resized: its memory belongs to somebody "
               "else, or other processes share it: resize a clone() of the tensor");
-  TORCH_CHECK_VALUE(new_bytes <= std::numeric_limits<ptrdiff_t>::max(),
-                    "openreg: a storage cannot have a negative size");
+  TORCH_CHECK(new_bytes <= std::numeric_limits<ptrdiff_t>::max(),
+              "openreg: a storage cannot have a negative size");
   if (new_bytes == impl->nbytes()) {
     return;
   }

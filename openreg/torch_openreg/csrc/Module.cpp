@@ -34,7 +34,8 @@ void bind_devices(py::module_& m) {
         "Number of devices; 0 without driver.");
   m.def("_current_device", &openreg::current_device, "Index of the current device.");
   m.def("_set_device", &openreg::set_device, py::arg("device"),
-        "Makes a device current. ValueError if it does not exist.");
+        "Makes a device current. AcceleratorError if it does not exist.");
+  m.def("_check_device_index", &openreg::check_device_index, py::arg("device"));
   m.def("_exchange_device", &openreg::exchange_device, py::arg("device"),
         "Makes a device current and returns the index of the one that was.");
   // wrap_pybind_function: what kernels warned goes to Python's warning filters.

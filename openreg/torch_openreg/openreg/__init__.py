@@ -14,12 +14,14 @@ from . import (  # noqa: F401  torch looks them up
     _engine,
     _gpu_trace,
     _utils,
+    legacy_storages,
     memory,
     simulator,
     streams,
 )
+from ._contexts import Blocks as _Blocks
 from ._utils import Device as _Device
-from ._utils import _get_device_index
+from ._utils import _get_current_index, _get_device_index
 from .amp import get_amp_supported_dtype
 from .capabilities import (
     can_device_access_peer,
@@ -35,6 +37,7 @@ from .fallback import (
     reset_fallback_counts,
     set_fallback_mode,
 )
+from .legacy_storages import *  # noqa: F403  see __all__
 from .memory import *  # noqa: F403  see __all__
 from .random import (
     _get_generator,  # noqa: F401  torch's compiler looks it up
@@ -98,6 +101,7 @@ __all__ = [
     "streams",
     "synchronize",
 ]
+__all__ += legacy_storages.__all__
 __all__ += memory.__all__
 __all__ += streams.__all__
 
@@ -188,10 +192,10 @@ def set_device(device: _Device) -> None:
     """Make a device current for the calling thread; a negative index does nothing.
 
     Raises:
-        ValueError: there is no such device, or it is of another type.
-        torch.AcceleratorError: as :func:`current_device`.
+        ValueError: the device has no index, or is of another type.
+        torch.AcceleratorError: there is no such device; or as :func:`current_device`.
     """
-    index = _get_device_index(device)
+    index = _get_device_index(device, optional=False)
     if index >= 0:
         _C._set_device(index)
 
@@ -201,13 +205,13 @@ def synchronize(device: _Device | None = None) -> None:
     """Wait until all work on a device is done; by default, on the current one.
 
     Raises:
-        ValueError: there is no such device, or it is of another type.
-        torch.AcceleratorError: a kernel on the device failed.
+        ValueError: the device is of another type.
+        torch.AcceleratorError: there is no such device, or a kernel on it failed.
     """
     if device is None and not (is_initialized() or _is_in_bad_fork()):
         return  # no work yet: torch.profiler calls this after programs of the CPU, too
     _lazy_init()
-    _C._synchronize(_get_device_index(device))
+    _C._synchronize(_get_current_index(device))
 
 
 class DeviceProperties(NamedTuple):
@@ -224,7 +228,8 @@ def get_device_properties(device: _Device | None = None) -> DeviceProperties:
     """Return name, memory and version of a device; by default, of the current one.
 
     Raises:
-        ValueError: there is no such device, or it is of another type.
+        ValueError: the device is of another type.
+        torch.AcceleratorError: there is no such device.
     """
     return DeviceProperties(**_C._device_properties(_get_device_index(device)))
 
@@ -233,25 +238,31 @@ def get_device_name(device: _Device | None = None) -> str:
     """Return the name of a device; by default, of the current one.
 
     Raises:
-        ValueError: there is no such device, or it is of another type.
+        ValueError: the device is of another type.
+        torch.AcceleratorError: there is no such device.
     """
     return get_device_properties(device).name
 
 
+# LITERALINCLUDE START: DEVICE_CONTEXT
 class device:
     """Context manager that makes a device current; ``None`` and -1 do nothing.
 
+    Its end makes the device current that was current when this block began. The same
+    object can be entered again, also within itself and by other threads.
+
     Raises:
-        ValueError: there is no such device (on entering), or it is of another type.
+        ValueError: the device is of another type.
+        torch.AcceleratorError: there is no such device (on entering).
     """
 
     def __init__(self, device: _Device | None) -> None:
         self.idx = -1 if device is None else _get_device_index(device)
-        self.prev_idx = -1
+        self._previous: _Blocks[int] = _Blocks()
 
     def __enter__(self) -> None:
         if self.idx >= 0:
-            self.prev_idx = _C._exchange_device(self.idx)
+            self._previous.enter(_C._exchange_device(self.idx))
 
     def __exit__(
         self,
@@ -259,8 +270,11 @@ class device:
         value: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if self.prev_idx >= 0:
-            _C._set_device(self.prev_idx)
+        if self.idx >= 0:
+            _C._set_device(self._previous.leave())
+
+
+# LITERALINCLUDE END: DEVICE_CONTEXT
 
 
 class device_of(device):

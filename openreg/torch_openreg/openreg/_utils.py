@@ -3,6 +3,7 @@
 
 import torch
 
+import torch_openreg
 from torch_openreg import _C
 
 # What torch accepts as a device: an index, "openreg", "openreg:1" or a torch.device.
@@ -14,27 +15,36 @@ def _get_device_index(device: Device | None, optional: bool = True) -> int:
     """Return the index of a device; torch.load calls this as well.
 
     Args:
-        device: an index, ``"openreg"``, ``"openreg:1"`` or a ``torch.device``; without
-            an index it means the current device, and so does ``None``.
+        device: an index, ``"openreg"``, ``"openreg:1"``, a ``torch.device`` or a
+            ``torch.openreg.device``; without an index it means the current device, and
+            so does ``None``.
         optional: False refuses a device without an index.
 
     Raises:
-        TypeError: it is none of these.
-        ValueError: the device is of another type, or lacks an index that is required.
+        ValueError: it is none of these, the device is of another type, or it lacks an
+            index that is required.
+        torch.AcceleratorError: the index does not fit into torch's type for it.
     """
-    if isinstance(device, int) and not isinstance(device, bool):
-        return device
+    if isinstance(device, int):
+        if not -128 <= device <= 127:  # C++ would cut it off, or raise a TypeError
+            _C._check_device_index(max(min(device, 2**63 - 1), -(2**63)))
+        return int(device)  # torch.device() refuses a bool
     if isinstance(device, str):
         device = torch.device(device)
-    if device is not None and not isinstance(device, torch.device):
-        raise TypeError(
-            f"openreg: expected an index, a string or a torch.device, not {device!r}"
-        )
-    if device is not None and device.type != "openreg":
-        raise ValueError(f"openreg: expected an openreg device, but got {device}")
-    index = None if device is None else device.index
+    index = None
+    if isinstance(device, torch.device):
+        if device.type != "openreg":
+            raise ValueError(f"Expected an openreg device, but got: {device}")
+        index = device.index
+    elif isinstance(device, torch_openreg.openreg.device):
+        index = device.idx
+    elif device is not None:
+        optional = False
     if index is None and not optional:
-        raise ValueError(f"openreg: expected a device with an index, but got {device}")
+        raise ValueError(
+            "Expected a torch.device with a specified index or an integer, but got:"
+            f"{device}"
+        )
     if index is None:
         # Without a device none is current. Index 0 then fails where it is used, and
         # torch.load says in its own words that there is no device.
@@ -43,3 +53,9 @@ def _get_device_index(device: Device | None, optional: bool = True) -> int:
 
 
 # LITERALINCLUDE END: GET_DEVICE_INDEX
+
+
+def _get_current_index(device: Device | None) -> int:
+    """Return a device's index; None and negative numbers mean the current device."""
+    index = _get_device_index(device)
+    return _C._current_device() if index < 0 else index

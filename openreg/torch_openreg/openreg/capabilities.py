@@ -13,7 +13,7 @@ def get_device_capability(device: _Device | None = None) -> dict[str, object]:
     """Return the properties of a device as a dictionary, as torch.xpu does.
 
     Raises:
-        ValueError: there is no such device.
+        torch.AcceleratorError: there is no such device.
     """
     return dict(_C._device_properties(_get_device_index(device)))
 
@@ -22,7 +22,7 @@ def can_device_access_peer(device: _Device, peer: _Device) -> bool:
     """Return whether kernels of a device reach the memory of another: always, here.
 
     Raises:
-        ValueError: there is no such device.
+        torch.AcceleratorError: there is no such device.
     """
     get_device_capability(device)
     get_device_capability(peer)
@@ -44,7 +44,7 @@ def device_memory_used(device: _Device | None = None) -> int:
     """Return how many bytes of a device are not free, cached ones included.
 
     Raises:
-        ValueError: there is no such device.
+        torch.AcceleratorError: there is no such device.
     """
     free, total = torch.accelerator.get_memory_info(_get_device_index(device))
     return total - free

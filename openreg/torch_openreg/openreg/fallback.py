@@ -2,9 +2,11 @@
 """Modes and counters of the CPU fallback."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 
 from torch_openreg import _C
+
+from ._contexts import ProcessSetting, reentrant
 
 
 class FallbackCounts(dict[str, int]):
@@ -51,7 +53,10 @@ def reset_fallback_counts() -> None:
     _C._reset_fallback_counts()
 
 
-@contextmanager
+_mode = ProcessSetting(fallback_mode, set_fallback_mode)
+
+
+@reentrant
 def fallbacks(mode: str | None = None) -> Iterator[FallbackCounts]:
     """Count what falls back within a context, in all threads.
 
@@ -65,15 +70,11 @@ def fallbacks(mode: str | None = None) -> Iterator[FallbackCounts]:
     Raises:
         ValueError: there is no such mode.
     """
-    before, outside = fallback_counts(), fallback_mode()
-    if mode is not None:
-        set_fallback_mode(mode)
-    within = FallbackCounts()
+    before, within = fallback_counts(), FallbackCounts()
     try:
-        yield within
+        with nullcontext() if mode is None else _mode.changed_to(mode):
+            yield within
     finally:
-        if mode is not None:
-            set_fallback_mode(outside)
         for name, times in fallback_counts().items():
             if times > before.get(name, 0):
                 within[name] = times - before.get(name, 0)

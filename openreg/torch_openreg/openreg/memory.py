@@ -6,7 +6,6 @@ The names and signatures are those of ``torch.xpu.memory``. Sizes are in bytes. 
 device.
 """
 
-import contextlib
 import pickle
 import sys
 from collections import OrderedDict
@@ -19,8 +18,9 @@ from torch._utils import _augment_memory_snapshot_stack_traces
 
 from torch_openreg import _C
 
+from ._contexts import reentrant
 from ._utils import Device as _Device
-from ._utils import _get_device_index
+from ._utils import _get_current_index, _get_device_index
 from .host_memory import (
     host_memory_stats,
     host_memory_stats_as_nested_dict,
@@ -180,7 +180,7 @@ def caching_allocator_alloc(
     """
     if size <= 0:
         raise ValueError(f"openreg: cannot allocate {size} bytes")
-    index = _get_device_index(device)
+    index = _get_current_index(device)
     if stream is None:
         stream = torch.accelerator.current_stream(index)
     if stream.device_index != index:
@@ -193,7 +193,7 @@ def caching_allocator_delete(mem_ptr: int) -> None:
     """Take back what ``caching_allocator_alloc`` returned.
 
     Raises:
-        ValueError: the address is not one of memory in use.
+        RuntimeError: the address is not one of memory in use.
     """
     _C._caching_allocator_delete(mem_ptr)
 
@@ -229,7 +229,7 @@ def graph_pool_handle() -> tuple[int, int]:
     return _C._new_memory_pool()
 
 
-@contextlib.contextmanager
+@reentrant
 def use_mem_pool(pool: MemPool, device: _Device | None = None) -> Iterator[None]:
     """Within the context this thread allocates from the pool, on one device.
 
@@ -301,16 +301,21 @@ def _record_memory_history(
         skip_actions: actions that are not recorded, such as ``"free_requested"``.
 
     Raises:
-        ValueError: an argument has none of these values; nothing has changed.
-        RuntimeError: torch does not know an action in ``skip_actions``.
+        RuntimeError: an argument has none of these values, or torch does not know an
+            action in ``skip_actions``; nothing has changed.
+        ValueError: ``max_entries`` is less than 1.
     """
     levels = {None: 0, "state": 1, "alloc": 2, "all": 3}
     if enabled not in (None, "state", "all"):
-        raise ValueError(f"openreg: enabled is {enabled!r}: expected 'state' or 'all'")
+        raise RuntimeError(
+            f"expected state to be 'state', 'all', or None, not {enabled!r}"
+        )
     if context not in levels:
-        raise ValueError(f"openreg: context is {context!r}: expected one of {levels}")
+        raise RuntimeError(
+            f"expected context to be 'state', 'alloc', 'all', or None, not {context!r}"
+        )
     if stacks not in ("python", "all"):
-        raise ValueError(f"openreg: stacks is {stacks!r}: expected 'python' or 'all'")
+        raise RuntimeError(f"expected stacks to be 'python', or 'all', not {stacks!r}")
     if max_entries < 1:
         raise ValueError(f"openreg: max_entries is {max_entries}: expected 1 or more")
     _C._record_memory_history(

@@ -9,11 +9,11 @@ from torch._functorch._aot_autograd.utils import register_graphsafe_rng_device_t
 from torch_openreg import _C
 
 from ._utils import Device as _Device
-from ._utils import _get_device_index
+from ._utils import _get_current_index
 
 
 def _generator(device: _Device) -> torch.Generator:
-    return _C._default_generator(_get_device_index(device))
+    return _C._default_generator(_get_current_index(device))
 
 
 # LITERALINCLUDE START: GRAPHSAFE_PYTHON
@@ -116,7 +116,8 @@ def set_rng_state(new_state: torch.Tensor, device: _Device = "openreg") -> None:
 
     Raises:
         TypeError: the state is not a CPU tensor of dtype ``torch.uint8``.
-        ValueError: it does not have 16 bytes, or there is no such device.
+        RuntimeError: it does not have 16 contiguous bytes.
+        torch.AcceleratorError: there is no such device.
     """
     _generator(device).set_state(new_state)
 
@@ -125,8 +126,8 @@ def set_rng_state_all(new_states: Iterable[torch.Tensor]) -> None:
     """Set the states of all devices' default generators.
 
     Raises:
-        TypeError, ValueError: as :func:`set_rng_state`, or there are more or fewer
-            states than devices. Then nothing has changed.
+        TypeError, RuntimeError: as :func:`set_rng_state`. Nothing has changed.
+        ValueError: there are more or fewer states than devices. Nothing has changed.
     """
     states = list(new_states)
     if len(states) != len(default_generators):

@@ -7,18 +7,19 @@ the whole process.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 import torch
 
 from torch_openreg import _C
+
+from ._contexts import ProcessSetting, reentrant
 
 __all__ = ["delay", "fail_allocation", "fail_kernel", "hold", "reset"]
 
 _resets = 0  # how often everything was released
 
 
-@contextmanager
+@reentrant
 def hold(stream: torch.Stream | None = None) -> Iterator[torch.Stream]:
     """Within the context no task of a stream starts; what is enqueued waits.
 
@@ -44,7 +45,10 @@ def hold(stream: torch.Stream | None = None) -> Iterator[torch.Stream]:
             _C._sim_release(stream)
 
 
-@contextmanager
+_delay = ProcessSetting(_C._sim_delay, lambda value: _C._sim_set_delay(*value))
+
+
+@reentrant
 def delay(microseconds: int, seed: int = 0) -> Iterator[None]:
     """Within the context each task of each stream waits before it starts.
 
@@ -57,12 +61,8 @@ def delay(microseconds: int, seed: int = 0) -> Iterator[None]:
         ValueError: the time is too long.
         TypeError: a number is negative, or does not fit into 32 bits.
     """
-    before = _C._sim_delay()
-    _C._sim_set_delay(microseconds, seed)
-    try:
+    with _delay.changed_to((microseconds, seed)):
         yield
-    finally:
-        _C._sim_set_delay(*before)
 
 
 def fail_kernel(name: str | None = None, after: int = 0) -> None:

@@ -9,8 +9,9 @@ import torch
 
 from torch_openreg import _C
 
+from ._contexts import Blocks
 from ._utils import Device as _Device
-from ._utils import _get_device_index
+from ._utils import _get_current_index, _get_device_index
 
 __all__ = [
     "Event",
@@ -26,10 +27,7 @@ __all__ = [
 ]
 
 
-def _index(device: _Device | None) -> int:
-    """Return a device's index; None and negative numbers mean the current device."""
-    index = _get_device_index(device)
-    return _C._current_device() if index < 0 else index
+_Previous = tuple[torch.Stream, torch.Stream]
 
 
 class Stream(torch.Stream):
@@ -43,7 +41,7 @@ class Stream(torch.Stream):
             exists; nobody checks them before the stream is used.
 
     Raises:
-        ValueError: there is no such device.
+        torch.AcceleratorError: there is no such device.
     """
 
     def __new__(
@@ -52,10 +50,11 @@ class Stream(torch.Stream):
         """Take a stream from the pool of its device and priority."""
         if kwargs:  # an existing stream, as Dynamo and the functions below name it
             return super().__new__(cls, priority=priority, **kwargs)
-        where = torch.device("openreg", _index(device))
+        where = torch.device("openreg", _get_current_index(device))
         return super().__new__(cls, where, priority=priority)
 
     native_handle: int  # of torch.Stream, whose stubs lack it
+    _previous: Blocks[_Previous]
 
     @property
     def priority(self) -> int:
@@ -84,6 +83,21 @@ class Stream(torch.Stream):
         """
         _expect(stream, torch.Stream, "wait_stream")
         super().wait_stream(stream)
+
+    # Torch's own do nothing for a stream that is current on another device, and mix up
+    # threads that enter the same stream; see docs/ship/known-gaps.md.
+    def __enter__(self) -> Self:
+        blocks = self.__dict__.setdefault("_previous", Blocks())
+        blocks.enter(_switch_to(self))
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        _switch_back(self._previous.leave())
 
     @property
     def _as_parameter_(self) -> ctypes.c_void_p:
@@ -122,7 +136,7 @@ class ExternalStream(Stream):
         cls, stream_ptr: int, device: _Device | None = None, **kwargs: int
     ) -> Self:
         """Wrap the handle."""
-        stream = _C._external_stream(stream_ptr, _index(device))
+        stream = _C._external_stream(stream_ptr, _get_current_index(device))
         return super().__new__(cls, **_key(stream))
 
 
@@ -152,18 +166,18 @@ def current_stream(device: _Device | None = None) -> Stream:
     """Return the calling thread's current stream of a device.
 
     Raises:
-        ValueError: there is no such device.
+        torch.AcceleratorError: there is no such device.
     """
-    return Stream(**_key(torch.accelerator.current_stream(_index(device))))
+    return Stream(**_key(torch.accelerator.current_stream(_get_current_index(device))))
 
 
 def default_stream(device: _Device | None = None) -> Stream:
     """Return the stream of a device that is current at first.
 
     Raises:
-        ValueError: there is no such device.
+        torch.AcceleratorError: there is no such device.
     """
-    return Stream(**_key(_C._external_stream(0, _index(device))))
+    return Stream(**_key(_C._external_stream(0, _get_current_index(device))))
 
 
 def set_stream(stream: torch.Stream | None) -> None:
@@ -195,22 +209,35 @@ def is_current_stream_capturing() -> bool:
 
 
 # LITERALINCLUDE START: STREAM_CONTEXT
+def _switch_to(stream: torch.Stream) -> _Previous:
+    """Make a stream and its device current; return what was current before."""
+    there = torch.accelerator.current_stream(_get_current_index(stream.device))  # (1)
+    here = torch.accelerator.current_stream()  # (2)
+    set_stream(stream)
+    return there, here
+
+
+def _switch_back(previous: _Previous) -> None:
+    there, here = previous
+    torch.accelerator.set_stream(there)
+    torch.accelerator.set_stream(here)  # (3)
+
+
 class StreamContext:
     """Context manager that makes a stream and its device current; None does nothing.
 
     At its end, also after an exception, the stream that was current on that device, the
-    device that was current, and its stream are current again.
+    device that was current, and its stream are current again. The same object can be
+    entered again, also within itself and by other threads.
     """
 
     def __init__(self, stream: torch.Stream | None) -> None:
         self.stream = stream
+        self._previous: Blocks[_Previous] = Blocks()  # (4)
 
     def __enter__(self) -> None:
         if self.stream is not None:
-            there = _index(self.stream.device)
-            self._there = torch.accelerator.current_stream(there)  # (1)
-            self._here = torch.accelerator.current_stream()  # (2)
-            set_stream(self.stream)
+            self._previous.enter(_switch_to(self.stream))
 
     def __exit__(
         self,
@@ -219,8 +246,7 @@ class StreamContext:
         traceback: TracebackType | None,
     ) -> None:
         if self.stream is not None:
-            torch.accelerator.set_stream(self._there)
-            torch.accelerator.set_stream(self._here)  # (3)
+            _switch_back(self._previous.leave())
 
 
 # LITERALINCLUDE END: STREAM_CONTEXT

@@ -20,8 +20,7 @@ DeviceIndex check_options(const char* op, std::optional<at::Layout> layout,
   TORCH_CHECK_NOT_IMPLEMENTED(layout.value_or(at::kStrided) == at::kStrided,
                               "openreg: ", op, " makes strided tensors only, not ",
                               *layout);
-  TORCH_CHECK_VALUE(!pin_memory.value_or(false), "openreg: ", op,
-                    ": only host memory can be pinned: make the tensor on the CPU");
+  TORCH_CHECK(!pin_memory.value_or(false), "Only dense CPU tensors can be pinned");
   const bool has_index = device.has_value() && device->has_index();
   return has_index ? device->index() : current_device();
 }

@@ -1,24 +1,26 @@
 # Says what is installed, what works and what is wrong; see docs/ship/diagnose.md.
-"""``python -m torch_openreg.diagnose [--json]``, for you and for a bug report.
+"""``python -m torch_openreg_diagnose [--json]``, for you and for a bug report.
 
-This module imports neither torch nor the shared objects: it also has to speak where
-they do not load. A second process tries, see ``_diagnose_probe.py``. The exit status is
-1 if something is wrong.
+This package imports neither torch nor ``torch_openreg``: it must also report where
+they do not load. A second process tries to load them, see ``_probe.py``. The exit
+status is 1 if something is wrong.
 """
 
 import argparse
 import json
 import os
 import platform
+import runpy
 import signal
 import subprocess
 import sys
 import sysconfig
 from importlib.metadata import PackageNotFoundError, entry_points, version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-PACKAGE = Path(__file__).resolve().parent
+NAME = "torch_openreg"
 LIBRARIES = ("libtorch_bindings.so", "libtorch_openreg.so", "libopenreg.so")
 VARIABLES = ("TORCH_", "PYTORCH_", "OPENREG_", "LD_", "PYTHON")  # how they begin
 AUTOLOAD = "TORCH_DEVICE_BACKEND_AUTOLOAD"
@@ -48,7 +50,7 @@ def collect() -> Report:
 
 def _versions() -> Report:
     return {
-        "torch_openreg": _version("torch_openreg"),
+        NAME: _version(NAME),
         "torch": _version("torch"),
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
@@ -63,21 +65,28 @@ def _version(package: str) -> str | None:
         return None
 
 
+def _package() -> Path | None:
+    """Return the folder that ``import torch_openreg`` would use, without importing."""
+    spec = find_spec(NAME)
+    folders = (spec and spec.submodule_search_locations) or []
+    return next((Path(folder).resolve() for folder in folders), None)
+
+
 def _build() -> Report:
-    try:
-        from torch_openreg import _build_info
-    except ImportError:
+    package = _package()
+    if package is None or not (package / "_build_info.py").is_file():
         return {}
-    return {
-        name.lower(): value
-        for name, value in vars(_build_info).items()
-        if name.isupper()
-    }
+    # By its path: an import of torch_openreg._build_info would import torch_openreg.
+    constants = runpy.run_path(str(package / "_build_info.py"))
+    return {name.lower(): value for name, value in constants.items() if name.isupper()}
 
 
 def _files() -> dict[str, Report]:
+    package = _package()
+    if package is None:
+        return {}
     extension = f"_C{sysconfig.get_config_var('EXT_SUFFIX')}"
-    paths = [PACKAGE / extension, *(PACKAGE / "lib" / name for name in LIBRARIES)]
+    paths = [package / extension, *(package / "lib" / name for name in LIBRARIES)]
     return {
         path.name: {
             "path": str(path),
@@ -92,7 +101,7 @@ def _autoload() -> Report:
     setting = os.environ.get(AUTOLOAD)
     return {
         "entry_points": found,
-        "found": any(value.startswith("torch_openreg:") for value in found.values()),
+        "found": any(value.startswith(f"{NAME}:") for value in found.values()),
         "enabled": setting in (None, "1"),
     }
 
@@ -100,13 +109,11 @@ def _autoload() -> Report:
 # LITERALINCLUDE START: DIAGNOSE_PROBE
 def _probe() -> Report:
     """Load torch and the backend in another process, and return what that found."""
-    probe = str(PACKAGE / "_diagnose_probe.py")
-    # Neither -m, which imports the package first, nor the path, which Python would put
-    # on sys.path.
+    probe = str(Path(__file__).with_name("_probe.py"))
+    # By its path: -m finds this package only where the current sys.path is inherited.
     program = f"import runpy; runpy.run_path({probe!r}, run_name='__main__')"
-    process = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True
-    )
+    command = [sys.executable, *_path_options(), "-c", program]
+    process = subprocess.run(command, capture_output=True, text=True)
     for line in process.stdout.splitlines():
         if line.startswith("{"):
             found: Report = json.loads(line)
@@ -118,6 +125,19 @@ def _probe() -> Report:
 
 
 # LITERALINCLUDE END: DIAGNOSE_PROBE
+def _path_options() -> list[str]:
+    """Return the options of this Python that decide where it finds packages."""
+    flags = sys.flags
+    options = {
+        "-E": flags.ignore_environment,
+        "-I": flags.isolated,
+        "-P": flags.safe_path,
+        "-S": flags.no_site,
+        "-s": flags.no_user_site,
+    }
+    return [option for option, given in options.items() if given]
+
+
 def _problems(report: Report) -> list[dict[str, str]]:
     """What is wrong, and what to do about it, the cause before the consequence."""
     found: list[tuple[str, str]] = []
@@ -126,11 +146,13 @@ def _problems(report: Report) -> list[dict[str, str]]:
         found.append(
             ("torch is not installed", f"pip install torch=={built or '2.13.*'}")
         )
+    if not report["files"]:
+        found.append((f"{NAME} is not installed", "install it with pip"))
     elif built is None:
         found.append(
             ("_build_info.py is missing: this is a folder of sources", REINSTALL)
         )
-    elif versions.split(".")[:2] != built.split(".")[:2]:
+    elif versions and versions.split(".")[:2] != built.split(".")[:2]:
         found.append(
             (
                 f"torch_openreg was built for torch {built}, but torch {versions} is "
@@ -227,13 +249,9 @@ def show(report: Report) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """Print the report; return 1 if there is a problem."""
-    parser = argparse.ArgumentParser(prog="python -m torch_openreg.diagnose")
+    parser = argparse.ArgumentParser(prog="python -m torch_openreg_diagnose")
     parser.add_argument("--json", action="store_true", help="for a program to read")
     options = parser.parse_args(arguments)
     report = collect()
     print(json.dumps(report, indent=2) if options.json else show(report))
     return 1 if report["problems"] else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

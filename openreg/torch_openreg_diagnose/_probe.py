@@ -116,7 +116,6 @@ def probe() -> dict[str, Any]:
     result: dict[str, Any] = {"loaded": False, "error": None}
     try:
         import torch
-
         import torch_openreg.openreg as openreg  # autoload may be off
     except BaseException as error:
         cause = error.__cause__ or error  # torch wraps what a backend raises
