@@ -10,11 +10,13 @@ import argparse
 import json
 import os
 import platform
+import runpy
 import signal
 import subprocess
 import sys
 import sysconfig
 from importlib.metadata import PackageNotFoundError, entry_points, version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +51,7 @@ def collect() -> Report:
 def _versions() -> Report:
     return {
         "torch_openreg": _version("torch_openreg"),
-        "torch": _version("torch"),
+        "torch": _torch_version(),
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "glibc": " ".join(platform.libc_ver()),
@@ -63,6 +65,22 @@ def _version(package: str) -> str | None:
         return None
 
 
+# LITERALINCLUDE START: DIAGNOSE_TORCH_VERSION
+def _torch_version() -> str | None:
+    """Return ``torch.__version__``, also where torch cannot be imported.
+
+    The metadata of a wheel from a package index omit the local part: a CUDA build with
+    ``__version__`` 2.13.0+cu130 is called 2.13.0 there. torch/version.py imports nothing
+    of torch, and the search for a top-level package does not import it.
+    """
+    spec = find_spec("torch")
+    file = Path(spec.origin).with_name("version.py") if spec and spec.origin else None
+    if file is None or not file.is_file():
+        return _version("torch")
+    return str(runpy.run_path(str(file))["__version__"])
+
+
+# LITERALINCLUDE END: DIAGNOSE_TORCH_VERSION
 def _build() -> Report:
     try:
         from torch_openreg import _build_info
