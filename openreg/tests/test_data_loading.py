@@ -96,7 +96,9 @@ def test_workers_that_stay(recwarn):
     first, second = ([x.clone() for x, _ in loader] for _ in range(2))
     assert_close(torch.cat(first), torch.cat(second))
     del loader
-    assert list(recwarn) == []
+    # Python 3.12 and newer warn where a process with threads forks: here, the loader does.
+    forks = "multi-threaded, use of fork() may lead to deadlocks"
+    assert [w.message for w in recwarn if forks not in str(w.message)] == []
 
 
 PROGRAM = """
