@@ -7,6 +7,7 @@ import torch
 from contract import DOCS, Trace, code, members, table
 
 
+@pytest.mark.smoke
 def test_every_function_of_the_cpp_interface(compile_cpp):
     process = subprocess.run(
         [compile_cpp("accelerator")], capture_output=True, text=True, timeout=60
@@ -23,6 +24,7 @@ ROWS = table("frontend/accelerator-api.md", "Name")
 PAGE = (DOCS / "frontend/accelerator-api.md").read_text()
 
 
+@pytest.mark.smoke
 def test_the_table_has_each_name_of_torch_accelerator():
     names = {code(row[0])[0] for row in ROWS}
     # The last one is private, but has the place of a public function.

@@ -80,6 +80,7 @@ def test_einsum():
     assert torch.equal(product, x.half() @ x.half().t())
 
 
+@pytest.mark.smoke
 def test_all_three_lists_are_registered():
     ours = registered("AutocastPrivateUse1")
     assert set(policies()) <= ours
@@ -90,6 +91,7 @@ def test_all_three_lists_are_registered():
     assert registered("AutocastCUDA") - ours == of_cuda
 
 
+@pytest.mark.smoke
 def test_the_table_is_fresh():
     assert PAGE.read_text() == page(), "run: python openreg/tests/autocast_table.py"
 

@@ -265,6 +265,7 @@ def test_cosine_similarity_is_compiled():
     assert_close(grad, torch.autograd.grad(cosine(x, y).sum(), x)[0])
 
 
+@pytest.mark.smoke
 def test_an_autograd_kernel_that_does_not_go_below_itself_has_no_end():
     def again(x, y):
         return cosine(x, y)
@@ -276,6 +277,7 @@ def test_an_autograd_kernel_that_does_not_go_below_itself_has_no_end():
         cosine(doubles(2, 2), doubles(2, 2))
 
 
+@pytest.mark.smoke
 def test_without_a_python_frame_the_recursion_overflows_the_stack(run_forked):
     """Python 3.11 counts calls from C too; newer versions let the stack overflow."""
     program = """

@@ -12,6 +12,8 @@ import pytest
 import torch
 import torch_openreg
 
+pytestmark = pytest.mark.smoke  # forks, versions and names: see pyproject.toml
+
 openreg = torch.openreg
 PAGE = Path(__file__).parents[2] / "docs/frontend/accelerator-api.md"
 HEADING = "## The module torch.openreg"

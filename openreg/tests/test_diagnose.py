@@ -11,6 +11,8 @@ import torch
 import torch_openreg
 from torch_openreg import _version_guard
 
+pytestmark = pytest.mark.smoke  # forks, versions and names: see pyproject.toml
+
 INSTALLED = Path(torch_openreg.__file__).parent
 
 

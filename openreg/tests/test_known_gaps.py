@@ -14,6 +14,7 @@ import torch
 from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
 
 
+@pytest.mark.smoke
 def test_memory_snapshot_goes_to_cuda():
     kept = torch.ones(1, device="openreg")
     if torch.version.cuda:  # CUDA's allocator answers, which has none of our memory
@@ -26,6 +27,7 @@ def test_memory_snapshot_goes_to_cuda():
     del kept
 
 
+@pytest.mark.smoke
 def test_no_memory_pool_in_torch_accelerator():
     names = {*dir(torch.accelerator), *dir(torch.accelerator.memory)}
     assert not {name for name in names if "pool" in name.lower()}
@@ -419,6 +421,7 @@ def test_monitored_barrier_is_only_for_gloo(group):
         torch.distributed.monitored_barrier()
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("group", ["occl"], indirect=True)
 def test_bf16_compress_hook_is_refused_by_its_name(group):
     model = torch.nn.Linear(1, 1).to("openreg")

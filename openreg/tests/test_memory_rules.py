@@ -364,6 +364,7 @@ def test_sizes_are_rounded_to_a_division_of_a_power_of_two(configure):
         del x
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
@@ -383,6 +384,7 @@ def test_bad_settings_are_refused(configure, setting, message):
     configure("")
 
 
+@pytest.mark.smoke
 def test_keys_of_cuda_pass_where_torch_has_cuda(configure):
     """A CUDA build of torch registers its keys, so that no allocator refuses them."""
     if torch.version.cuda:
@@ -394,6 +396,7 @@ def test_keys_of_cuda_pass_where_torch_has_cuda(configure):
     configure("")
 
 
+@pytest.mark.smoke
 def test_a_bad_variable_is_refused_by_the_first_tensor(run_python):
     program = """
         import torch
@@ -408,6 +411,7 @@ def test_a_bad_variable_is_refused_by_the_first_tensor(run_python):
     assert process.stdout == line * 2, process.stderr
 
 
+@pytest.mark.smoke
 def test_the_variable_sets_the_fraction(run_python):
     program = "import torch; print(torch.openreg.get_per_process_memory_fraction(1))"
     variable = "openreg_memory_fraction:0.25,max_split_size_mb:64"
