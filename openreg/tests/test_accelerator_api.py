@@ -120,3 +120,19 @@ def test_set_stream_switches_the_device_too():
     assert torch.accelerator.current_device_index() == 1
     assert torch.accelerator.current_stream() == stream
     torch.accelerator.set_stream(before)
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize("count", ["2", "0"])
+def test_the_device_is_the_accelerator_whatever_torch_was_built_with(run_forked, count):
+    program = """
+        import torch
+        print(torch.accelerator.current_accelerator())
+        print(torch.accelerator.is_available(), torch.backends.cuda.is_built())
+    """
+    process = run_forked(program, OPENREG_DEVICE_COUNT=count)
+    cuda = torch.version.cuda is not None
+    assert process.stdout == f"openreg\n{count == '2'} {cuda}\n", process.stderr
+    program = "import torch; print(torch.accelerator.current_accelerator())"
+    process = run_forked(program, TORCH_DEVICE_BACKEND_AUTOLOAD="0")
+    assert process.stdout == f"{'cuda' if cuda else None}\n", process.stderr
