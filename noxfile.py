@@ -4,28 +4,35 @@
 # requires-python = ">=3.11"
 # dependencies = ["nox>=2024.10.9"]
 # ///
-import contextlib
-import hashlib
 import os
-import re
-import shlex
 import shutil
-import subprocess
 import sys
-import sysconfig
-import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import nox
 
 ROOT = Path(__file__).resolve().parent
+sys.path.insert(0, str(ROOT / "tests"))
+
+from nox_support.environments import (  # noqa: E402
+    HERE,
+    LOCKS,
+    Target,
+    environment,
+    fingerprint,
+    is_current,
+    new_environment,
+    refuse_arguments,
+    run,
+    step,
+    torch_of,
+)
+from nox_support.machine import THIS, check_machine, choose_python  # noqa: E402
+
 BUILD = ROOT / "build"
 WHEELS = BUILD / "dist"
 SITE = BUILD / "site"
 DRIVER = ROOT / "openreg" / "third_party" / "openreg"
-LOCKS = ROOT / "requirements"
 PACKAGES = ["openreg/torch_openreg", "openreg/torch_openreg_diagnose"]
 BACKEND_SOURCES = [
     "CMakeLists.txt",
@@ -37,8 +44,6 @@ BACKEND_SOURCES = [
     "requirements/torch.txt",
     "setup.py",
 ]
-# What an editable installation puts into the package.
-INSTALLED = ["openreg/torch_openreg/include", "openreg/torch_openreg/share"]
 OPERATOR_SOURCES = [
     *BACKEND_SOURCES,
     "openreg/tests/measure_operators.py",
@@ -57,19 +62,28 @@ EXAMPLE_SOURCES = [
     "requirements/docs.txt",
 ]
 TYPED_PROGRAMS = ["openreg/tests/typed_user.py", "tests/lint_repository.py"]
+TYPED_TOOLS = ["noxfile.py", "tests/nox_support"]
 TYPED_SOURCES = {  # by the environment that has what they import
-    "tests": ["noxfile.py", *PACKAGES, *TYPED_PROGRAMS],
+    "tests": [*TYPED_TOOLS, *PACKAGES, *TYPED_PROGRAMS],
     "docs": ["docs/_ext"],
 }
+BACKEND_TESTS = "openreg/tests"
 PARALLEL = ["-n", "auto", "--maxprocesses", "4"]
 NO_GOOGLETEST = "GoogleTest is missing"  # what the driver's CMake says without it
-BORROWS = {  # environments from others
-    "docs": ["tests"],
-    "clients": ["tests"],
-    "coverage": ["docs", "tests"],
-}
-OLDEST_PYTHON = (3, 11)
-OLDEST_CMAKE = (3, 25)
+STRICT = "-DOPENREG_WERROR=ON"  # in CMAKE_ARGS: a warning of the compiler is an error
+BUILDS = ("cuda", "cpu")  # of torch
+# Pages that `tests-on -- cuda smoke` runs: the first ones, and what a build may change.
+FIRST_PAGES = [
+    "docs/index.md",
+    "docs/start/quickstart.md",
+    "docs/start/architecture.md",
+    "docs/frontend/autoload.md",
+    "docs/frontend/accelerator-api.md",
+    "docs/runtime/device.md",
+    "docs/ship/diagnose.md",
+    "docs/ship/known-gaps.md",
+    "docs/ship/known-gaps-names.md",
+]
 
 nox.options.sessions = ["lint", "tests", "docs"]
 
@@ -96,12 +110,28 @@ def tests(session: nox.Session) -> None:
         run(session, chosen, "python", "-m", "pytest", *session.posargs)
         return
     with step(session, "Python tests of the backend and of the tools"):
-        suites = ["openreg/tests", "tests"]
+        suites = [BACKEND_TESTS, "tests"]
         run(session, tools, "python", "-m", "pytest", *PARALLEL, *suites)
     with step(session, "Python tests of the snippet contract"):
         docs_tools = environment(session, "docs")
         run(session, docs_tools, "python", "-m", "pytest", *PARALLEL, "docs/_ext/tests")
     test_driver(session, tools)
+
+
+@nox.session(name="tests-on", venv_backend="none", default=False)
+def tests_on(session: nox.Session) -> None:
+    """Run backend tests and examples on another torch: -- cuda [smoke] [3.13]."""
+    target, smoke = chosen_target(session)
+    tools = install_backend(session, target)
+    torch, _ = torch_of(session, tools)
+    what = f"Python {target.python.version} with torch {torch}"
+    with step(session, f"tests of the backend, {what}"):
+        chosen = ["-m", "smoke"] if smoke else []
+        run(session, tools, "python", "-m", "pytest", *PARALLEL, *chosen, BACKEND_TESTS)
+    run_pages(session, *(FIRST_PAGES if smoke else []), target=target)
+    second = " (NO SECOND PYTHON: THE ONE OF NOX)" if target.python is THIS else ""
+    (BUILD / "tests-on.txt").write_text(f"{what}{second}\n")  # for .ci/run
+    session.log(f"passed: {what}{second}")
 
 
 @session_without_venv
@@ -185,9 +215,10 @@ def lint(session: nox.Session) -> None:
     run(session, tools, "clang-format", *clang_format, *cpp)
     run(session, tools, "codespell", *files)
     run(session, tools, "python", "tests/lint_repository.py", *files)
-    for name, sources in TYPED_SOURCES.items():  # last: needs torch and Sphinx
+    for name, sources in TYPED_SOURCES.items():  # needs torch and Sphinx
         python = str(environment(session, name) / "python")
         run(session, tools, "mypy", "--python-executable", python, *sources)
+    compile_strictly(session)
 
 
 @nox.session(venv_backend="none", default=False)
@@ -204,35 +235,58 @@ def lock(session: nox.Session) -> None:
 # --- The backend and the guide --------------------------------------------------------
 
 
-def install_backend(session: nox.Session) -> Path:
+def install_backend(session: nox.Session, target: Target = HERE) -> Path:
     """The tools of the `tests` environment, with the backend of these sources in it."""
     check_machine(session)
-    tools = environment(session, "tests")
-    key = fingerprint(BACKEND_SOURCES)
-    built, installed = WHEELS / ".key", tools.parent / ".backend-key"
+    tools = environment(session, "tests", target)
+    wheels = WHEELS.with_name(target.named(WHEELS.name))
+    cmake_arguments = os.environ.get("CMAKE_ARGS", "")
+    key = fingerprint(BACKEND_SOURCES, target.python.version, cmake_arguments)
+    built, installed = wheels / ".key", tools.parent / ".backend-key"
     if not is_current(built, key):
         with step(session, "building the backend"):
             # setuptools would pack what an earlier build left there, too.
-            for left in (WHEELS, *BUILD.glob("lib.*"), *BUILD.glob("bdist.*")):
+            for left in (wheels, *BUILD.glob("lib.*"), *BUILD.glob("bdist.*")):
                 shutil.rmtree(left, ignore_errors=True)
             flags = ["--no-build-isolation", "--no-deps", "--verbose"]
-            run(session, tools, "pip", "wheel", *flags, "-w", str(WHEELS), ".")
+            run(session, tools, "pip", "wheel", *flags, "-w", str(wheels), ".")
             built.write_text(key)
+            if STRICT in cmake_arguments:
+                (BUILD / "strict.key").write_text(fingerprint(BACKEND_SOURCES))
     if not is_current(installed, key):
         flags = ["--no-deps", "--force-reinstall", "--quiet"]
-        wheel = next(WHEELS.glob("torch_openreg-*.whl"))
+        wheel = next(wheels.glob("torch_openreg-*.whl"))
         run(session, tools, "pip", "install", *flags, str(wheel))
         installed.write_text(key)
     return tools
 
 
-def run_pages(session: nox.Session, *pages: str) -> Path:
+def compile_strictly(session: nox.Session) -> None:
+    """Compiles all sources with warnings as errors, unless a build has done so."""
+    stamp, key = BUILD / "strict.key", fingerprint(BACKEND_SOURCES)
+    if is_current(stamp, key):
+        session.log("C++: unchanged since it compiled with warnings as errors")
+        return
+    check_machine(session)
+    tools = environment(session, "tests")
+    folder = str(BUILD / "strict")
+    options = [f"-DPython_EXECUTABLE={tools / 'python'}", STRICT]
+    options += ["-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=10"]
+    options += ["-DCMAKE_CXX_FLAGS_RELEASE=-O2 -DNDEBUG"]
+    with step(session, "compiling with warnings as errors"):
+        run(session, tools, "cmake", "-G", "Ninja", "-S", ".", "-B", folder, *options)
+        jobs = os.environ.get("MAX_JOBS") or str(os.cpu_count())
+        run(session, tools, "cmake", "--build", folder, "--parallel", jobs)
+    stamp.write_text(key)
+
+
+def run_pages(session: nox.Session, *pages: str, target: Target = HERE) -> Path:
     """Runs the examples of all pages; the tools of the `docs` environment."""
-    install_backend(session)
-    tools = environment(session, "docs")
+    install_backend(session, target)
+    tools = environment(session, "docs", target)
     with step(session, "running the examples of the guide"):
-        script = "docs/_ext/run_pages.py"
-        run(session, tools, "python", script, "--json", "build/pages.json", *pages)
+        script, report = "docs/_ext/run_pages.py", f"build/{target.named('pages')}.json"
+        run(session, tools, "python", script, "--json", report, *pages)
     return tools
 
 
@@ -294,10 +348,12 @@ def measure_operators(session: nox.Session) -> None:
 def test_driver(session: nox.Session, tools: Path) -> None:
     """Runs the driver's C++ tests: as they are, and under two sanitizers."""
     quietly = {"silent": True, "success_codes": [0, 1]}
+    strict = [STRICT] if STRICT in os.environ.get("CMAKE_ARGS", "") else []
     for sanitizer in ("", "address", "thread"):
         name = sanitizer or "plain"
         directory = str(BUILD / f"driver-{name}")
-        options = ["-DOPENREG_BUILD_TESTS=ON", f"-DOPENREG_SANITIZE={sanitizer}"]
+        options = [*strict, "-DOPENREG_BUILD_TESTS=ON"]
+        options += [f"-DOPENREG_SANITIZE={sanitizer}"]
         configure = ["cmake", "-G", "Ninja", "-S", str(DRIVER), "-B", directory]
         with step(session, f"C++ tests of the driver, {name}"):
             output = run(session, tools, *configure, *options, **quietly)
@@ -313,130 +369,22 @@ def test_driver(session: nox.Session, tools: Path) -> None:
             run(session, tools, "ctest", *parallel, *report)
 
 
-# --- The machine and its environments -------------------------------------------------
-
-
-def check_machine(session: nox.Session) -> None:
-    """Refuses a machine that cannot build the backend, with one line that says why."""
-    if not sys.platform.startswith("linux"):
-        session.error(f"OpenReg needs Linux; this is {sys.platform}")
-    if sys.version_info < OLDEST_PYTHON:
-        found = ".".join(map(str, sys.version_info[:3]))
-        session.error(
-            f"OpenReg needs Python 3.11 or newer; nox runs on {found}. "
-            "Run it with another one: python3.11 -m nox ..."
-        )
-    headers = Path(sysconfig.get_path("include")) / "Python.h"
-    if not headers.exists():
-        session.error(
-            f"Python's headers are missing ({headers}). "
-            "Install them (Debian, Ubuntu: apt-get install python3-dev)"
-        )
-    chosen = shlex.split(os.environ.get("CXX", ""))[:1]
-    if not any(map(shutil.which, chosen or ("c++", "g++", "clang++"))):
-        wanted = f"CXX={chosen[0]}" if chosen else "c++, g++ or clang++"
-        session.error(
-            f"There is no {wanted} on PATH to compile C++ with. "
-            "Install a compiler (Debian, Ubuntu: apt-get install g++)"
-        )
-    check_cmake(session)
-
-
-def check_cmake(session: nox.Session) -> None:
-    wanted = ".".join(map(str, OLDEST_CMAKE))
-    advice = f"Install CMake {wanted} or newer (Debian, Ubuntu: apt-get install cmake)"
-    if shutil.which("cmake") is None:
-        session.error(f"cmake is not on PATH. {advice}")
-    answer = subprocess.run(["cmake", "--version"], capture_output=True, text=True)
-    version = re.search(r"version (\d+)\.(\d+)", answer.stdout)
-    if version is None:
-        session.error(f"cmake is broken: cmake --version fails. {advice}")
-    if tuple(map(int, version.groups())) < OLDEST_CMAKE:
-        session.error(f"cmake is too old: {'.'.join(version.groups())}. {advice}")
-
-
-def environment(session: nox.Session, name: str) -> Path:
-    """The directory of the tools that requirements/<name>.txt locks."""
-    home = ROOT / ".nox" / name
-    lock_file = LOCKS / f"{name}.txt"
-    key = fingerprint([lock_file, LOCKS / "torch.txt"], str(home))
-    if is_current(home / ".key", key):
-        return home / "bin"
-    with step(session, f"environment {name}"):
-        tools = new_environment(session, name)
-        # --no-compile: Python compiles what it imports; all of torch takes longer.
-        options = ["--no-compile", "-r", str(lock_file)]
-        if name in BORROWS:  # nothing that is borrowed, only what the lock names
-            options.append("--no-deps")
-        run(session, tools, "pip", "install", *options)
-        borrow(home, *(ROOT / ".nox" / lender for lender in BORROWS.get(name, [])))
-        (home / ".key").write_text(key)
-    return tools
-
-
-def new_environment(session: nox.Session, name: str) -> Path:
-    home = ROOT / ".nox" / name
-    # virtualenv comes with nox; Debian's venv module is a package of its own.
-    virtualenv = [sys.executable, "-m", "virtualenv", "--clear", "--quiet"]
-    session.run(*virtualenv, str(home), external=True)
-    return home / "bin"
-
-
-def borrow(borrower: Path, *lenders: Path) -> None:
-    """Lets an environment import what is in others: torch is too big to have twice.
-
-    The lenders come last on sys.path, so what the borrower's own lock says wins.
-    """
-    packages = Path("lib", f"python3.{sys.version_info.minor}", "site-packages")
-    lines = [f"{lender / packages}\n" for lender in lenders]
-    if lines:
-        (borrower / packages / "borrowed.pth").write_text("".join(lines))
-
-
 # --- Small helpers --------------------------------------------------------------------
 
 
-def run(session: nox.Session, tools: Path, *command: str, **options: Any) -> str:
-    """Runs a command that finds the programs of an environment first."""
-    path = f"{tools}{os.pathsep}{os.environ['PATH']}"
-    program = shutil.which(command[0], path=path) or command[0]
-    env: dict[str, str | None] = {"PATH": path, "VIRTUAL_ENV": str(tools.parent)}
-    env["PYTHONDONTWRITEBYTECODE"] = None  # see --no-compile in environment()
-    return str(session.run(program, *command[1:], external=True, env=env, **options))
-
-
-@contextlib.contextmanager
-def step(session: nox.Session, title: str) -> Iterator[None]:
-    start = time.monotonic()
-    session.log(f"== {title}")
-    yield
-    session.log(f"== {title}: {time.monotonic() - start:.1f} s")
-
-
-def refuse_arguments(session: nox.Session) -> None:
-    if session.posargs:
-        session.error(f"{session.name} takes no arguments, not {session.posargs}")
-
-
-def fingerprint(sources: list[str] | list[Path], *more: str) -> str:
-    """A hash of files and folders without their tests/, the Python and the compiler."""
-    digest = hashlib.sha256()
-    settings = [sys.version, os.environ.get("CXX", ""), os.environ.get("CXXFLAGS", "")]
-    for text in [*settings, *more]:
-        digest.update(f"{text}\0".encode())
-    for source in (ROOT / source for source in sources):
-        for path in sorted(source.rglob("*")) if source.is_dir() else [source]:
-            generated = path.suffix in (".pyc", ".so") or path.name == "_build_info.py"
-            generated |= any(path.is_relative_to(ROOT / name) for name in INSTALLED)
-            inside = path.relative_to(source).parts
-            if path.is_file() and not generated and "tests" not in inside:
-                digest.update(f"{path.relative_to(ROOT)}\0".encode())
-                digest.update(path.read_bytes())
-    return digest.hexdigest()
-
-
-def is_current(stamp: Path, key: str) -> bool:
-    return stamp.exists() and stamp.read_text() == key
+def chosen_target(session: nox.Session) -> tuple[Target, bool]:
+    """What the arguments of tests-on ask for, and whether in the short form."""
+    words = list(session.posargs)
+    smoke = "smoke" in words
+    builds = [word for word in words if word in BUILDS]
+    versions = [word for word in words if word.startswith("3.")]
+    if len(builds) != 1 or len(words) != smoke + 1 + len(versions) or versions[1:]:
+        session.error(
+            "tests-on takes a build of torch, cuda or cpu, and may take a Python, such "
+            f"as 3.13, and the word smoke, not {words}"
+        )
+    python = choose_python(session, versions[0] if versions else None)
+    return Target(python, builds[0]), smoke
 
 
 def tracked_files(session: nox.Session) -> list[str]:

@@ -1,14 +1,16 @@
 """Tests of noxfile.py: what it refuses, in which words, and when it works again."""
 
-import importlib.util
 import os
 import re
 import subprocess
 import sys
+import sysconfig
 import venv
 from pathlib import Path
 
 import pytest
+from nox_support import environments
+from recording import RecordingSession, Refused, load
 
 ROOT = Path(__file__).resolve().parent.parent
 NEEDS_COMPILER = [
@@ -20,39 +22,15 @@ NEEDS_COMPILER = [
     "doctest",
     "tests",
 ]
-SESSIONS = sorted([*NEEDS_COMPILER, "browser", "lint", "lock"])
+SESSIONS = sorted([*NEEDS_COMPILER, "browser", "lint", "lock", "tests-on"])
 
 
-def load(path):
-    spec = importlib.util.spec_from_file_location("under_test", ROOT / path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture(scope="session")
-def noxfile():
-    return load("noxfile.py")
-
-
-class Refused(Exception):
-    pass
-
-
-class RecordingSession:
-    """Stands in for nox.Session: keeps what is run and said, and raises on error()."""
-
-    def __init__(self, output=""):
-        self.posargs, self.name = [], "recording"
-        self.commands, self.said, self.output = [], [], output
-        self.log = self.warn = self.said.append
-
-    def run(self, *command, **options):
-        self.commands.append(command)
-        return self.output
-
-    def error(self, message):
-        raise Refused(message)
+@pytest.fixture
+def home(monkeypatch, tmp_path):
+    """A repository that is empty, for the environments and what they are made from."""
+    monkeypatch.setattr(environments, "ROOT", tmp_path)
+    monkeypatch.setattr(environments, "LOCKS", tmp_path)
+    return tmp_path
 
 
 def nox(*arguments, path=None, **environment):
@@ -69,7 +47,7 @@ def refusal(result):
     assert result.returncode == 1, result
     assert "Traceback" not in result.stderr
     lines = re.findall(
-        r"^nox > Session \w+ aborted: (.*)$", result.stderr, re.MULTILINE
+        r"^nox > Session [\w-]+ aborted: (.*)$", result.stderr, re.MULTILINE
     )
     assert len(lines) == 1, result.stderr
     return lines[0]
@@ -82,7 +60,8 @@ def program(directory, name, output="", status=0):
 
 
 def test_every_session_says_what_it_does():
-    listed = dict(re.findall(r"^[*-] (\w+) -> (.*)$", nox("-l").stdout, re.MULTILINE))
+    lines = nox("-l").stdout
+    listed = dict(re.findall(r"^[*-] ([\w-]+) -> (.*)$", lines, re.MULTILINE))
     assert sorted(listed) == SESSIONS
     for description in listed.values():
         assert 30 < len(description) < 90, description
@@ -156,6 +135,22 @@ def test_arguments_that_would_be_ignored(session):
     assert line == f"{session} takes no arguments, not ['--fast']."
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["3.13"],
+        ["cuda", "cpu"],
+        ["cuda", "3.12", "3.13"],
+        ["cuda", "2.14", "smoke"],
+    ],
+)
+def test_arguments_of_tests_on(words):
+    line = refusal(nox("-s", "tests-on", "--", *words))
+    expected = "tests-on takes a build of torch, cuda or cpu, and may take a Python, "
+    assert line == f"{expected}such as 3.13, and the word smoke, not {words}."
+
+
 def test_unknown_argument_of_lint():
     line = refusal(nox("-s", "lint", "--", "--fixx"))
     assert line == "lint takes no argument but --fix, not ['--fixx']."
@@ -183,7 +178,7 @@ def test_unsupported_machine(noxfile, monkeypatch, attribute, value, expected):
 
 
 def test_no_python_headers(noxfile, monkeypatch, tmp_path):
-    monkeypatch.setattr(noxfile.sysconfig, "get_path", lambda name: str(tmp_path))
+    monkeypatch.setattr(sysconfig, "get_path", lambda name: str(tmp_path))
     with pytest.raises(Refused, match=r"headers are missing .*python3-dev"):
         noxfile.check_machine(RecordingSession())
 
@@ -219,13 +214,13 @@ def write(path, text):
 
 
 def test_fingerprint_follows_the_sources_only(noxfile, monkeypatch, tmp_path):
-    monkeypatch.setattr(noxfile, "ROOT", tmp_path)
+    monkeypatch.setattr(environments, "ROOT", tmp_path)
     write(tmp_path / "src" / "a.cpp", "int a;")
     first = noxfile.fingerprint(["src"])
     write(tmp_path / "src" / "tests" / "t.cpp", "int t;")
     write(tmp_path / "src" / "lib.so", "built")
     assert noxfile.fingerprint(["src"]) == first
-    monkeypatch.setattr(noxfile, "INSTALLED", ["src/include"])
+    monkeypatch.setattr(environments, "INSTALLED", ["src/include"])
     write(tmp_path / "src" / "include" / "a.h", "int a;")
     assert noxfile.fingerprint(["src"]) == first
     write(tmp_path / "src" / "a.cpp", "int b;")
@@ -239,7 +234,7 @@ def test_fingerprint_follows_the_sources_only(noxfile, monkeypatch, tmp_path):
 def test_fingerprint_reads_a_repository_below_a_folder_of_tests(
     noxfile, monkeypatch, tmp_path
 ):
-    monkeypatch.setattr(noxfile, "ROOT", tmp_path / "tests")
+    monkeypatch.setattr(environments, "ROOT", tmp_path / "tests")
     write(tmp_path / "tests" / "src" / "a.cpp", "int a;")
     first = noxfile.fingerprint(["src"])
     write(tmp_path / "tests" / "src" / "a.cpp", "int b;")
@@ -253,6 +248,7 @@ def test_fingerprinted_paths_exist(noxfile):
 
 def test_a_page_runs_again_only_when_something_changed(noxfile, monkeypatch, tmp_path):
     monkeypatch.setattr(noxfile, "ROOT", tmp_path)
+    monkeypatch.setattr(environments, "ROOT", tmp_path)
     monkeypatch.setattr(noxfile, "BUILD", tmp_path / "build")
     monkeypatch.setattr(noxfile, "EXAMPLE_SOURCES", ["src"])
     monkeypatch.setattr(noxfile, "environment", lambda session, name: tmp_path)
@@ -284,32 +280,26 @@ def test_a_page_runs_again_only_when_something_changed(noxfile, monkeypatch, tmp
             changed()
 
 
-def test_environment_is_made_once_and_again_when_its_lock_changes(
-    noxfile, monkeypatch, tmp_path
-):
-    monkeypatch.setattr(noxfile, "ROOT", tmp_path)
-    monkeypatch.setattr(noxfile, "LOCKS", tmp_path)
-    write(tmp_path / "lint.txt", "ruff==1\n")
-    write(tmp_path / "torch.txt", "torch==2\n")
-    (tmp_path / ".nox" / "lint").mkdir(parents=True)
+def test_environment_is_made_once_and_again_when_its_lock_changes(noxfile, home):
+    write(home / "lint.txt", "ruff==1\n")
+    write(home / "torch.txt", "torch==2\n")
+    (home / ".nox" / "lint").mkdir(parents=True)
     counts = []
     for text in ("ruff==1\n", "ruff==1\n", "ruff==2\n"):
-        write(tmp_path / "lint.txt", text)
+        write(home / "lint.txt", text)
         session = RecordingSession()
-        assert (
-            noxfile.environment(session, "lint") == tmp_path / ".nox" / "lint" / "bin"
-        )
+        assert noxfile.environment(session, "lint") == home / ".nox" / "lint" / "bin"
         counts.append(len(session.commands))
     assert counts == [2, 0, 2]  # virtualenv and pip; nothing; both again
 
 
-def test_an_environment_borrows_what_it_lacks(noxfile, tmp_path):
+def test_an_environment_borrows_what_it_lacks(tmp_path):
     packages = Path("lib", f"python3.{sys.version_info.minor}", "site-packages")
     for name in ("borrower", "lender"):
         venv.create(tmp_path / name, with_pip=False, symlinks=True)
         write(tmp_path / name / packages / "shared.py", f"owner = '{name}'")
     write(tmp_path / "lender" / packages / "lent.py", "owner = 'lender'")
-    noxfile.borrow(tmp_path / "borrower", tmp_path / "lender")
+    environments.borrow(tmp_path / "borrower", tmp_path / "lender")
     python = tmp_path / "borrower" / "bin" / "python"
     code = "import lent, shared; print(lent.owner, shared.owner)"
     printed = subprocess.run([python, "-c", code], capture_output=True, text=True)

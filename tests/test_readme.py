@@ -53,6 +53,12 @@ def test_ci_runs_the_commands_of_the_readme():
             assert head.replace("install", "install --quiet") in CI
 
 
+def test_ci_tests_the_other_torch_too_and_treats_warnings_as_errors():
+    assert "-m nox -s tests-on -- cuda smoke || failed+=" in CI
+    assert "$(cat build/tests-on.txt)" in CI  # where no second Python was there
+    assert 'export CMAKE_ARGS="-DOPENREG_WERROR=ON ' in CI
+
+
 def test_usage_example_prints_what_is_shown():
     command = [sys.executable, "-c", block("python")]
     result = subprocess.run(command, capture_output=True, text=True)
@@ -62,7 +68,7 @@ def test_usage_example_prints_what_is_shown():
 def test_every_session_is_listed():
     command = [sys.executable, "-m", "nox", "--no-color", "-l"]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    listed = re.findall(r"^[*-] (\w+) -> ", result.stdout, re.MULTILINE)
+    listed = re.findall(r"^[*-] ([\w-]+) -> ", result.stdout, re.MULTILINE)
     assert sorted(first_column("Commands")) == sorted(listed)
     assert set(sessions_in_ci()) <= set(listed)
 

@@ -83,7 +83,7 @@ def run_page(path: Path, name: str, timeout: float) -> PageResult:
 
 
 def run_pages(
-    pages: Sequence[Path], root: Path, *, jobs: int = JOBS, timeout: float = 300.0
+    pages: Sequence[Path], root: Path, *, jobs: int = JOBS, timeout: float = 600.0
 ) -> list[PageResult]:
     """Run pages, `jobs` at a time; `root` shortens their names."""
 
@@ -137,7 +137,9 @@ def _run_worker(
 def page_environment() -> dict[str, str]:
     """Environment of a page: this Python first, no colours, 88 columns.
 
-    Pages run in an empty folder; OPENREG_REPOSITORY leads to the files of the guide.
+    Pages run in an empty folder; OPENREG_REPOSITORY leads to the files of the guide. No
+    CUDA toolkit is there: in a CUDA build, torch.utils.cpp_extension would print that it
+    found one without a GPU, on some machines and not on others.
     """
     python = str(Path(sys.executable).parent)
     return {
@@ -150,6 +152,8 @@ def page_environment() -> dict[str, str]:
         "TERM": "dumb",
         "LC_ALL": "C.UTF-8",
         "OPENREG_REPOSITORY": str(DOCS.parent),
+        "CUDA_HOME": "",
+        "CUDA_PATH": "",
     }
 
 
@@ -199,6 +203,8 @@ def _how_it_ended(
         text += "\n" + _indent(last["source"])
     else:
         text = f"{page}: the page {how} before its first example"
+    if status is not None and status < 0:
+        text += "\n  docs/ship/known-crashes.md tells what this signal means"
     tail = log.read_text(encoding="utf-8", errors="replace").splitlines()[-TAIL_LINES:]
     if tail:
         text += "\n  its last output\n" + _indent("\n".join(tail))
@@ -238,7 +244,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("pages", nargs="*", type=Path, help="default: all pages")
     parser.add_argument("--docs", type=Path, default=DOCS, help="folder of the pages")
     parser.add_argument("--jobs", type=int, default=JOBS, help="pages at a time")
-    parser.add_argument("--timeout", type=float, default=300.0, help="seconds a page")
+    parser.add_argument("--timeout", type=float, default=600.0, help="seconds a page")
     parser.add_argument("--json", type=Path, help="write counts to this file")
     chosen = parser.parse_args(arguments)
     docs = chosen.docs.resolve()

@@ -20,6 +20,7 @@ LISTS = {
     "AT_FORALL_PROMOTE": "the widest of the inputs",
 }
 OWN = {"binary_cross_entropy": "refused"}
+CUDA_BUILD = {"_cudnn_rnn"}  # rules of CUDA that the CPU build of torch does not have
 HEAD = """\
 # Autocast, operator by operator
 
@@ -33,6 +34,7 @@ policies do.
 {counts}
 
 Where the policy is empty, torch has the rule in its own sources, and not in the header.
+Only a CUDA build of torch has the rule for {cuda_build}.
 """
 
 
@@ -60,6 +62,7 @@ def registered(key: str) -> set[str]:
 def page() -> str:
     """Return the text of the page."""
     rules = {key: registered(key) for key in KEYS}
+    rules["AutocastCUDA"] |= CUDA_BUILD  # the page is the same for both builds
     policy = policies() | OWN
     names = sorted(set(policy).union(*rules.values()), key=str.lower)
     devices = {key: key.removeprefix("Autocast") for key in KEYS}
@@ -67,7 +70,8 @@ def page() -> str:
     counts = [f"{len(rules[key])} for {devices[key]}" for key in KEYS]
     version = torch.__version__.split("+")[0]
     sentence = f"Rules: {', '.join(counts)}."
-    lines = [HEAD.format(version=version, counts=sentence)]
+    cuda_build = ", ".join(f"`{name}`" for name in sorted(CUDA_BUILD))
+    lines = [HEAD.format(version=version, counts=sentence, cuda_build=cuda_build)]
     lines.append(f"| operator | policy | {' | '.join(devices.values())} |")
     lines.append("|---|---|" + ":-:|" * len(KEYS))
     for name in names:

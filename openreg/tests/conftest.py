@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import torch
 import torch_openreg
+from custom_build import COMPILER, STRICT
 from forkserver import ForkServer
 
 OPENREG = Path(__file__).resolve().parents[1]
@@ -86,8 +87,8 @@ def _compiler_arguments() -> list[str]:
         f"-isystem{path}" for path in (*include, sysconfig.get_paths()["include"])
     ]
     return [
-        *("g++", "-std=c++20", "-O0", "-fPIC", "-pthread"),
-        *("-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter"),
+        *(*COMPILER, "-std=c++20", "-O0", "-fPIC", "-pthread"),
+        *("-Wall", "-Wextra", "-Wno-unused-parameter", *STRICT),
         *("-DAT_PER_OPERATOR_HEADERS", f"-I{OPENREG}", f"-I{driver}", *system),
         *(f"-L{LIBRARIES}", f"-L{root / 'lib'}"),
         *(

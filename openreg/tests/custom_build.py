@@ -4,6 +4,7 @@
 import fcntl
 import hashlib
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,9 @@ TESTS = Path(__file__).resolve().parent
 SOFTCAP = TESTS / "custom" / "softcap"
 STABLE = TESTS / "custom" / "softcap_stable.cpp"
 BUILT = TESTS.parents[1] / "build" / "tests-custom"
+COMPILER = shlex.split(os.environ.get("CXX", "c++"))
+# A user's compiler may be newer, and find more to warn about: see CMakeLists.txt.
+STRICT = ["-Werror"] * ("OPENREG_WERROR=ON" in os.environ.get("CMAKE_ARGS", ""))
 
 
 def install_softcap() -> Path:
@@ -42,8 +46,8 @@ def compile_stable(source: Path = STABLE) -> Path:
 
 def _compile(source: Path, library: Path) -> None:
     torch_folder = Path(torch.__file__).resolve().parent
-    command = ["g++", "-std=c++20", "-O2", "-shared", "-fPIC", "-Wall", "-Wextra"]
-    command += ["-Werror", "-DTORCH_TARGET_VERSION=0x020d000000000000"]
+    command = [*COMPILER, "-std=c++20", "-O2", "-shared", "-fPIC", "-Wall", "-Wextra"]
+    command += [*STRICT, "-DTORCH_TARGET_VERSION=0x020d000000000000"]
     command += [f"-isystem{torch_folder / 'include'}", f"-L{torch_folder / 'lib'}"]
     command += [f"-I{path}" for path in torch_openreg.utils.include_paths()]
     command += [f"-L{path}" for path in torch_openreg.utils.library_paths()]

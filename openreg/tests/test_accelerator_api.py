@@ -7,6 +7,7 @@ import torch
 from contract import DOCS, Trace, code, members, table
 
 
+@pytest.mark.smoke
 def test_every_function_of_the_cpp_interface(compile_cpp):
     process = subprocess.run(
         [compile_cpp("accelerator")], capture_output=True, text=True, timeout=60
@@ -23,6 +24,7 @@ ROWS = table("frontend/accelerator-api.md", "Name")
 PAGE = (DOCS / "frontend/accelerator-api.md").read_text()
 
 
+@pytest.mark.smoke
 def test_the_table_has_each_name_of_torch_accelerator():
     names = {code(row[0])[0] for row in ROWS}
     # The last one is private, but has the place of a public function.
@@ -114,3 +116,19 @@ def test_set_stream_switches_the_device_too():
     assert torch.accelerator.current_device_index() == 1
     assert torch.accelerator.current_stream() == stream
     torch.accelerator.set_stream(before)
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize("count", ["2", "0"])
+def test_the_device_is_the_accelerator_whatever_torch_was_built_with(run_forked, count):
+    program = """
+        import torch
+        print(torch.accelerator.current_accelerator())
+        print(torch.accelerator.is_available(), torch.backends.cuda.is_built())
+    """
+    process = run_forked(program, OPENREG_DEVICE_COUNT=count)
+    cuda = torch.version.cuda is not None
+    assert process.stdout == f"openreg\n{count == '2'} {cuda}\n", process.stderr
+    program = "import torch; print(torch.accelerator.current_accelerator())"
+    process = run_forked(program, TORCH_DEVICE_BACKEND_AUTOLOAD="0")
+    assert process.stdout == f"{'cuda' if cuda else None}\n", process.stderr

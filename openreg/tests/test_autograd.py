@@ -1,5 +1,7 @@
 # Backward formulas, and an operator with its own; see docs/operators/autograd.md.
 import contextlib
+import signal
+import sys
 import warnings
 
 import pytest
@@ -263,9 +265,32 @@ def test_cosine_similarity_is_compiled():
     assert_close(grad, torch.autograd.grad(cosine(x, y).sum(), x)[0])
 
 
+@pytest.mark.smoke
 def test_an_autograd_kernel_that_does_not_go_below_itself_has_no_end():
+    def again(x, y):
+        return cosine(x, y)
+
     with (
-        registered(("cosine_similarity", cosine, "AutogradPrivateUse1")),
+        registered(("cosine_similarity", again, "AutogradPrivateUse1")),
         pytest.raises(RecursionError),
     ):
         cosine(doubles(2, 2), doubles(2, 2))
+
+
+@pytest.mark.smoke
+def test_without_a_python_frame_the_recursion_overflows_the_stack(run_forked):
+    """Python 3.11 counts calls from C too; newer versions let the stack overflow."""
+    program = """
+        import torch, warnings
+        warnings.simplefilter("ignore")
+        kernel = torch.cosine_similarity  # a function in C++: no frame of Python
+        library = torch.library.Library("aten", "IMPL")
+        library.impl("cosine_similarity", kernel, "AutogradPrivateUse1")
+        x = torch.ones(2, 2, device="openreg")
+        kernel(x, x)
+    """
+    process = run_forked(program)
+    if sys.version_info < (3, 12):
+        assert process.stderr.splitlines()[-1].startswith("RecursionError: ")
+    else:
+        assert process.returncode == -signal.SIGSEGV

@@ -61,6 +61,7 @@ def table() -> dict[str, list[str]]:
     return rows
 
 
+@pytest.mark.smoke
 def test_torch_first(run_python, table):
     """All hooks run, one after the other, although each package works differently."""
     program = f"""
@@ -76,6 +77,7 @@ def test_torch_first(run_python, table):
     assert tensor == "tensor(1, device='openreg:0')"
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("package", MODULES)
 def test_backend_first(package, run_python, table):
     module = MODULES[package]
@@ -239,6 +241,7 @@ def test_a_careful_backend_warns_and_leaves_torch_usable(run_python):
 # -- Registrations that fail --
 
 
+@pytest.mark.smoke
 def test_another_owner_of_the_hooks_is_an_import_error(compile_cpp, run_python):
     library = str(compile_cpp("other_owner", backend=False))
     program = f"""
@@ -257,6 +260,7 @@ def test_another_owner_of_the_hooks_is_an_import_error(compile_cpp, run_python):
 # -- The version guard --
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("running", ["2.13.0", "2.13.1+cpu", "2.13.0a0+git1234"])
 def test_the_same_minor_release_is_accepted(running):
     _version_guard.check(running, "2.13.0+cpu")

@@ -97,6 +97,7 @@ def test_autocast(softcap):
     assert softcap(x, bias, 2.0).dtype == torch.float16
 
 
+@pytest.mark.smoke
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the compiler's own code
 def test_the_compiler(softcap):
     x, bias = pair(3, 4)

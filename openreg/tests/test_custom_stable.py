@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from custom_build import STABLE, compile_stable
+from custom_build import COMPILER, STABLE, compile_stable
 from torch.library import opcheck
 from torch.testing import assert_close
 
@@ -169,7 +169,7 @@ def test_the_stable_headers_refuse_the_others(tmp_path):
     source = tmp_path / "mixed.cpp"
     source.write_text("#include <ATen/core/Tensor.h>\n")
     include = Path(torch.__file__).parent / "include"
-    command = ["g++", "-std=c++20", "-fsyntax-only", f"-I{include}"]
+    command = [*COMPILER, "-std=c++20", "-fsyntax-only", f"-I{include}"]
     command += ["-DTORCH_TARGET_VERSION=0x020d000000000000"]
     process = subprocess.run([*command, source], capture_output=True, text=True)
     assert process.returncode != 0

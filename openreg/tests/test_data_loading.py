@@ -89,6 +89,7 @@ def test_a_machine_without_a_device_warns_and_does_not_pin(run_forked):
     ), process.stderr
 
 
+@pytest.mark.smoke
 def test_workers_that_stay(recwarn):
     loader = DataLoader(
         data(8), 4, pin_memory=True, num_workers=2, persistent_workers=True
@@ -96,7 +97,9 @@ def test_workers_that_stay(recwarn):
     first, second = ([x.clone() for x, _ in loader] for _ in range(2))
     assert_close(torch.cat(first), torch.cat(second))
     del loader
-    assert list(recwarn) == []
+    # From 3.12 on, Python warns where a process with threads forks, as the loader does.
+    forks = "multi-threaded, use of fork() may lead to deadlocks"
+    assert [w.message for w in recwarn if forks not in str(w.message)] == []
 
 
 PROGRAM = """

@@ -5,6 +5,8 @@ import pytest
 import torch
 from contract import code, table
 
+pytestmark = pytest.mark.smoke  # forks, versions and names: see pyproject.toml
+
 # -- which device --
 
 

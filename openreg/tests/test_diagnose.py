@@ -12,6 +12,8 @@ import torch_openreg
 import torch_openreg_diagnose
 from torch_openreg import _version_guard
 
+pytestmark = pytest.mark.smoke  # forks, versions and names: see pyproject.toml
+
 INSTALLED = Path(torch_openreg.__file__).parent
 
 
@@ -65,11 +67,25 @@ def test_a_sound_installation_has_no_problem():
     ]
     assert all(file["bytes"] for file in report["files"].values())
     assert report["torch"]["accelerator"] == "openreg"
+    assert report["torch"]["cuda"] == (torch.version.cuda or "not in this build")
     for index in range(torch.openreg.device_count()):
         told = report["devices"][f"openreg:{index}"]
         properties = torch.openreg.get_device_properties(index)._asdict()
         assert properties.items() <= told.items()
         assert 0 < told["free_memory"] <= told["total_memory"]
+
+
+@pytest.mark.parametrize("local", ["+cpu", "+cu130", ""])
+def test_the_version_of_torch_has_its_local_part(tmp_path, local):
+    package, metadata = tmp_path / "torch", tmp_path / "torch-9.9.0.dist-info"
+    package.mkdir()
+    (package / "__init__.py").write_text("raise ImportError('broken')")
+    (package / "version.py").write_text(f"__version__ = '9.9.0{local}'")
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Name: torch\nVersion: 9.9.0\n")
+    assert report_of(tmp_path, status=1)["versions"]["torch"] == f"9.9.0{local}"
+    (package / "version.py").unlink()  # a folder that only looks like torch
+    assert report_of(tmp_path, status=1)["versions"]["torch"] == "9.9.0"
 
 
 def test_what_is_registered_was_asked_and_each_piece_is_in_one_of_the_lists(run_python):

@@ -380,6 +380,7 @@ def test_reduce_changes_only_the_root(ranks):
     ]
 
 
+@pytest.mark.smoke
 def test_objects_travel(two):
     everyone = [{"rank": 0, "text": ""}, {"rank": 1, "text": "x"}]
     assert two.run(objects) == [(everyone, [1])] * 2

@@ -16,6 +16,7 @@ def same(actual, expected):
 # -- capture and replay --
 
 
+@pytest.mark.smoke
 def test_a_capture_runs_nothing_and_each_replay_runs_all():
     x = ones(4)
     graph, y = capture(lambda: x.add_(1).mul(2))

@@ -35,6 +35,7 @@ def test_the_table_has_each_member_with_both_kinds():
     }
 
 
+@pytest.mark.smoke
 def test_our_hooks_override_each_member():
     from conftest import OPENREG
 
@@ -143,6 +144,7 @@ def test_the_default_generator_is_the_one_of_python(calls):
         calls.default_seed(9)
 
 
+@pytest.mark.smoke
 def test_is_built(calls):
     assert calls.is_built() is True
 

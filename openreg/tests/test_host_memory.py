@@ -31,6 +31,7 @@ def test_tensors_of_each_dtype_can_be_pinned(dtype):
     assert_close(y.to("openreg", non_blocking=True).cpu(), x, rtol=0, atol=0)
 
 
+@pytest.mark.smoke
 def test_what_is_pinned():
     x = torch.arange(12.0).pin_memory()
     assert x[3:].is_pinned() and x.view(3, 4).t().is_pinned()
@@ -63,6 +64,7 @@ def test_only_dense_cpu_tensors_can_be_pinned():
         torch.ones(2, device="openreg").untyped_storage().pin_memory()
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("workers", [0, 2])
 def test_a_data_loader_pins(workers):
     data = TensorDataset(torch.arange(32.0).view(8, 4), torch.arange(8))

@@ -364,10 +364,11 @@ def test_sizes_are_rounded_to_a_division_of_a_power_of_two(configure):
         del x
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ("backend:native", "Unrecognized key 'backend'"),
+        ("backends:native", "Unrecognized key 'backends'"),
         ("expandable_segments:True", "needs a driver that maps"),
         ("openreg_memory_fraction:2", "must be from 0 to 1"),
         ("max_split_size_mb:1", "max_split_size_mb too small"),
@@ -383,6 +384,19 @@ def test_bad_settings_are_refused(configure, setting, message):
     configure("")
 
 
+@pytest.mark.smoke
+def test_keys_of_cuda_pass_where_torch_has_cuda(configure):
+    """A CUDA build of torch registers its keys, so that no allocator refuses them."""
+    if torch.version.cuda:
+        configure("backend:native,openreg_memory_fraction:1")
+        assert device_bytes(10).numel() == 10
+    else:
+        with pytest.raises(ValueError, match="Unrecognized key 'backend'"):
+            configure("backend:native")
+    configure("")
+
+
+@pytest.mark.smoke
 def test_a_bad_variable_is_refused_by_the_first_tensor(run_python):
     program = """
         import torch
@@ -392,11 +406,12 @@ def test_a_bad_variable_is_refused_by_the_first_tensor(run_python):
             except ValueError as error:
                 print(error)
     """
-    process = run_python(program, PYTORCH_ALLOC_CONF="backend:native")
-    line = "Unrecognized key 'backend' in Accelerator allocator config.\n"
+    process = run_python(program, PYTORCH_ALLOC_CONF="backends:native")
+    line = "Unrecognized key 'backends' in Accelerator allocator config.\n"
     assert process.stdout == line * 2, process.stderr
 
 
+@pytest.mark.smoke
 def test_the_variable_sets_the_fraction(run_python):
     program = "import torch; print(torch.openreg.get_per_process_memory_fraction(1))"
     variable = "openreg_memory_fraction:0.25,max_split_size_mb:64"

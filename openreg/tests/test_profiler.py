@@ -64,6 +64,7 @@ def check_order(trace):
             assert earlier.end <= later.begin, (earlier, later)
 
 
+@pytest.mark.smoke
 def test_the_device_is_among_the_activities():
     assert ProfilerActivity.PrivateUse1 in supported_activities()
     assert ProfilerActivity.OPENREG is ProfilerActivity.PrivateUse1
@@ -94,6 +95,7 @@ def test_every_piece_of_work_is_below_the_operator_that_launched_it():
     assert {"orStreamSynchronize", "orDeviceSynchronize"} <= calls
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("activities", [None, BOTH, [ProfilerActivity.OPENREG]])
 def test_activities(activities):
     torch.openreg.synchronize()
@@ -158,6 +160,7 @@ def test_a_stream_keeps_order_and_streams_overlap(rendezvous):
         assert max(left.begin, right.begin) < min(left.end, right.end)
 
 
+@pytest.mark.smoke
 def test_the_example_of_the_page(tmp_path):
     path = tmp_path / "trace.json"
     runpy.run_path(str(EXAMPLE))["main"](str(path))

@@ -7,6 +7,8 @@ import torch
 USAGE = """
 import torch
 
+pytestmark = pytest.mark.smoke  # forks, versions and names: see pyproject.toml
+
 if not torch.openreg.is_available():
     print("OpenReg backend is not available in this build.")
     exit()

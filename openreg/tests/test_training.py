@@ -83,6 +83,7 @@ def train(network, optimizer, device, steps=5):
     }
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 @pytest.mark.parametrize("network", [Perceptron, Convolutional, Encoder])
 def test_a_network_learns_as_on_the_cpu_without_a_fallback(network, optimizer):

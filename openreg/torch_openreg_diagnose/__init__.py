@@ -51,7 +51,7 @@ def collect() -> Report:
 def _versions() -> Report:
     return {
         NAME: _version(NAME),
-        "torch": _version("torch"),
+        "torch": _torch_version(),
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "glibc": " ".join(platform.libc_ver()),
@@ -72,6 +72,22 @@ def _package() -> Path | None:
     return next((Path(folder).resolve() for folder in folders), None)
 
 
+# LITERALINCLUDE START: DIAGNOSE_TORCH_VERSION
+def _torch_version() -> str | None:
+    """Return ``torch.__version__``, also where torch cannot be imported.
+
+    The metadata of a wheel from a package index omit the local part: a CUDA build with
+    ``__version__`` 2.13.0+cu130 is called 2.13.0 there. torch/version.py imports nothing
+    of torch, and the search for a top-level package does not import it.
+    """
+    spec = find_spec("torch")
+    file = Path(spec.origin).with_name("version.py") if spec and spec.origin else None
+    if file is None or not file.is_file():
+        return _version("torch")
+    return str(runpy.run_path(str(file))["__version__"])
+
+
+# LITERALINCLUDE END: DIAGNOSE_TORCH_VERSION
 def _build() -> Report:
     package = _package()
     if package is None or not (package / "_build_info.py").is_file():

@@ -123,6 +123,7 @@ def probe() -> dict[str, Any]:
     result["loaded"] = True
     result["torch"] = {
         "imported": f"{torch.__version__} from {torch.__file__}",
+        "cuda": torch.version.cuda or "not in this build",
         "cxx11 abi": torch.compiled_with_cxx11_abi(),
         "debug build": torch.version.debug,
         "accelerator": str(torch.accelerator.current_accelerator()),

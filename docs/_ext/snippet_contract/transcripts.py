@@ -18,7 +18,7 @@ from pathlib import Path
 
 from snippet_contract.examples import Problem
 
-TIMEOUT = 120.0
+TIMEOUT = 300.0
 
 
 @dataclass

@@ -162,6 +162,7 @@ def test_crash_names_page_and_example(docs: Path) -> None:
     assert crash.startswith(
         "docs/page.md:5: the page ended by SIGABRT, while it ran\n    os.abort()"
     )
+    assert "\n  docs/ship/known-crashes.md tells what this signal means\n" in crash
     assert "Fatal Python error: Aborted" in crash
 
 

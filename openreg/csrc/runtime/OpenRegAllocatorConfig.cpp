@@ -96,7 +96,7 @@ void register_config() {
       OpenRegAllocatorConfig::getKeys());
 }
 
-const Registration registered("the allocator's settings", register_config);
+const Registration settings_registered("the allocator's settings", register_config);
 // LITERALINCLUDE END: REGISTER_CONFIG
 
 }  // namespace openreg

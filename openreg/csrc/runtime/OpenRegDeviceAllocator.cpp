@@ -11,12 +11,6 @@ namespace {
 
 constexpr auto kType = c10::DeviceType::PrivateUse1;
 
-// The driver refuses everything in a child that was forked after it had started.
-bool in_forked_child() noexcept {
-  int device = 0;
-  return orGetDevice(&device) == orErrorInitializationError;
-}
-
 }  // namespace
 
 OpenRegDeviceAllocator& OpenRegDeviceAllocator::get() {
@@ -187,7 +181,7 @@ MemorySnapshot OpenRegDeviceAllocator::snapshot() {
 
 // LITERALINCLUDE START: REGISTER_ALLOCATOR
 namespace {
-const Registration registered("the allocator", [] {
+const Registration allocator_registered("the allocator", [] {
   c10::SetAllocator(kType, &OpenRegDeviceAllocator::get());
 });
 }  // namespace

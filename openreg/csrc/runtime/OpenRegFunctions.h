@@ -31,6 +31,13 @@ OPENREG_EXPORT DeviceIndex exchange_device(DeviceIndex device);
 // Name, memory, version and processors of `device`.
 OPENREG_EXPORT orDeviceProp device_properties(DeviceIndex device);
 
+// The driver refuses everything in a child that was forked after it had started: memory
+// of the child belongs to its parent.
+inline bool in_forked_child() noexcept {
+  int device = 0;
+  return orGetDevice(&device) == orErrorInitializationError;
+}
+
 // Waits for every stream of `device`; throws the fault of a kernel that failed there.
 OPENREG_EXPORT void synchronize(DeviceIndex device);
 

@@ -97,7 +97,7 @@ at::Allocator* OpenRegHooks::getPinnedMemoryAllocator() const {
 
 // LITERALINCLUDE START: REGISTER_HOOKS
 namespace {
-const Registration registered("the hooks", [] {
+const Registration hooks_registered("the hooks", [] {
   at::RegisterPrivateUse1HooksInterface(new OpenRegHooks);  // lives for ever
 });
 }  // namespace

@@ -21,12 +21,6 @@ auto timed(std::mutex& mutex, c10::CachingAllocator::DurationStat& stat, Call ca
   return result;
 }
 
-// Memory of a forked child belongs to its parent: the driver refuses every call there.
-bool in_forked_child() noexcept {
-  int device = 0;
-  return orGetDevice(&device) == orErrorInitializationError;
-}
-
 void delete_block(void* block);
 
 using Allocator =

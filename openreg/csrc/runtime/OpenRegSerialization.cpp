@@ -23,7 +23,7 @@ void load_tags(const at::Tensor& tensor, TensorTags& metadata) {
   set_tensor_tags(tensor, metadata);  // (2)
 }
 
-const Registration registered("the saving of tags", [] {
+const Registration tags_registered("the saving of tags", [] {
   torch::jit::TensorBackendMetaRegistry(at::kPrivateUse1, &save_tags, &load_tags);
 });
 // LITERALINCLUDE END: META_SERIALIZATION

@@ -23,7 +23,7 @@ c10::intrusive_ptr<c10::StorageImpl> make_storage(c10::StorageImpl::use_byte_siz
                                                  allocator, resizable);
 }
 
-const Registration registered("the class of storages", [] {
+const Registration storage_registered("the class of storages", [] {
   c10::SetStorageImplCreate(c10::DeviceType::PrivateUse1, &make_storage);
 });
 // LITERALINCLUDE END: STORAGE_FACTORY

@@ -1,0 +1,188 @@
+# The environments of the sessions, and how they run programs; see CONTRIBUTING.md.
+"""One environment a purpose, made again when its lock file changes."""
+
+import contextlib
+import hashlib
+import os
+import re
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import nox
+from nox.command import CommandFailed
+
+from nox_support.machine import THIS, Interpreter
+from nox_support.signals import explain
+
+ROOT = Path(__file__).resolve().parents[2]
+LOCKS = ROOT / "requirements"
+# What an editable installation puts into the package.
+INSTALLED = ["openreg/torch_openreg/include", "openreg/torch_openreg/share"]
+BORROWS = {  # environments from others
+    "docs": ["tests"],
+    "clients": ["tests"],
+    "coverage": ["docs", "tests"],
+}
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a session builds and tests for: a Python, and a build of torch."""
+
+    python: Interpreter
+    build: str | None = None  # None: the one that pip takes on this machine
+
+    def named(self, name: str) -> str:
+        """The name of an environment or a file of this target."""
+        minor = ".".join(map(str, self.python.minor))
+        return f"{name}-on-{self.build}-{minor}" if self.build else name
+
+
+HERE = Target(THIS)
+
+
+def environment(session: nox.Session, name: str, target: Target = HERE) -> Path:
+    """The directory of the tools that requirements/<name>.txt locks."""
+    home = ROOT / ".nox" / target.named(name)
+    lock_file = LOCKS / f"{name}.txt"
+    key = fingerprint(
+        [lock_file, LOCKS / "torch.txt"], str(home), target.python.version
+    )
+    if is_current(home / ".key", key):
+        return home / "bin"
+    with step(session, f"environment {home.name}"):
+        tools = new_environment(session, home.name, target.python)
+        # --no-compile: Python compiles what it imports; all of torch takes longer.
+        options = ["--no-compile", "-r", str(lock_file)]
+        if name in BORROWS:  # nothing that is borrowed, only what the lock names
+            options.append("--no-deps")
+        elif target.build:
+            install_torch(session, tools, target.build)
+        run(session, tools, "pip", "install", *options)
+        lenders = [target.named(lender) for lender in BORROWS.get(name, [])]
+        borrow(home, *(ROOT / ".nox" / lender for lender in lenders))
+        (home / ".key").write_text(key)
+    return tools
+
+
+def new_environment(
+    session: nox.Session, name: str, python: Interpreter = THIS
+) -> Path:
+    home = ROOT / ".nox" / name
+    # virtualenv comes with nox; Debian's venv module is a package of its own.
+    virtualenv = [sys.executable, "-m", "virtualenv", "--clear", "--quiet"]
+    virtualenv += ["--python", str(python.path)]
+    session.run(*virtualenv, str(home), external=True)
+    return home / "bin"
+
+
+def borrow(borrower: Path, *lenders: Path) -> None:
+    """Lets an environment import what is in others: torch is too big to have twice.
+
+    The lenders come last on sys.path, so what the borrower's own lock says wins.
+    """
+    for packages in borrower.glob("lib/python3.*/site-packages"):
+        inside = packages.relative_to(borrower)
+        lines = [f"{lender / inside}\n" for lender in lenders]
+        if lines:
+            (packages / "borrowed.pth").write_text("".join(lines))
+
+
+def install_torch(session: nox.Session, tools: Path, build: str) -> None:
+    """Installs this build of torch, and looks whether it is the one that came.
+
+    The package index has the CUDA build. A machine may prefer another one, by a folder
+    or a second index in its settings, so the first attempt ignores them. The second one
+    is for machines that reach an index by their settings only.
+    """
+    attempts = [["--isolated"], []] if build == "cuda" else [[]]
+    for options in attempts:
+        command = ["install", "--no-compile", *options, "-r", str(LOCKS / "torch.txt")]
+        run(session, tools, "pip", *command, success_codes=range(256))
+        version, cuda = torch_of(session, tools)
+        if version and cuda == (build == "cuda"):
+            return
+        if options:
+            session.log("pip again, with the settings of this machine")
+    advice = {
+        "cuda": "an index that has it: set PIP_INDEX_URL, and unset PIP_FIND_LINKS and "
+        "PIP_EXTRA_INDEX_URL",
+        "cpu": "the CPU index that PyTorch's installation page names, by "
+        "PIP_EXTRA_INDEX_URL",
+    }
+    found = f"installed torch {version}" if version else "found no torch"
+    session.error(f"pip {found}, not the {build} build. Point pip to {advice[build]}")
+
+
+def torch_of(session: nox.Session, tools: Path) -> tuple[str, bool]:
+    """Version of an environment's torch, or nothing; and whether it is a CUDA build."""
+    ask = "from torch import version as v; print('torch', v.__version__, v.cuda)"
+    answer = run(
+        *(session, tools, "python", "-c", ask),
+        env={"TORCH_DEVICE_BACKEND_AUTOLOAD": "0"},
+        success_codes=range(256),
+        silent=True,
+    )
+    words = answer.rpartition("torch ")[2].split() if "torch " in answer else []
+    return (words[0], words[1] != "None") if len(words) == 2 else ("", False)
+
+
+def run(session: nox.Session, tools: Path, *command: str, **options: Any) -> str:
+    """Runs a command that finds the programs of an environment first.
+
+    If a signal ends it, the session ends with a line that says so in words.
+    """
+    path = f"{tools}{os.pathsep}{os.environ['PATH']}"
+    program = shutil.which(command[0], path=path) or command[0]
+    env: dict[str, str | None] = {"PATH": path, "VIRTUAL_ENV": str(tools.parent)}
+    env["PYTHONDONTWRITEBYTECODE"] = None  # see --no-compile in environment()
+    env |= options.pop("env", {})
+    try:
+        return str(
+            session.run(program, *command[1:], external=True, env=env, **options)
+        )
+    except CommandFailed as failure:
+        status = re.search(r"-?\d+", str(failure))  # "Returned code -6"
+        words = explain(" ".join(command), int(status[0]) if status else None)
+        if words is None:
+            raise
+        session.error(words)
+
+
+@contextlib.contextmanager
+def step(session: nox.Session, title: str) -> Iterator[None]:
+    start = time.monotonic()
+    session.log(f"== {title}")
+    yield
+    session.log(f"== {title}: {time.monotonic() - start:.1f} s")
+
+
+def refuse_arguments(session: nox.Session) -> None:
+    if session.posargs:
+        session.error(f"{session.name} takes no arguments, not {session.posargs}")
+
+
+def fingerprint(sources: list[str] | list[Path], *more: str) -> str:
+    """A hash of files and folders without their tests/, the Python and the compiler."""
+    digest = hashlib.sha256()
+    settings = [sys.version, os.environ.get("CXX", ""), os.environ.get("CXXFLAGS", "")]
+    for text in [*settings, *more]:
+        digest.update(f"{text}\0".encode())
+    for source in (ROOT / source for source in sources):
+        for path in sorted(source.rglob("*")) if source.is_dir() else [source]:
+            generated = path.suffix in (".pyc", ".so") or path.name == "_build_info.py"
+            generated |= any(path.is_relative_to(ROOT / name) for name in INSTALLED)
+            inside = path.relative_to(source).parts
+            if path.is_file() and not generated and "tests" not in inside:
+                digest.update(f"{path.relative_to(ROOT)}\0".encode())
+                digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def is_current(stamp: Path, key: str) -> bool:
+    return stamp.exists() and stamp.read_text() == key
