@@ -226,23 +226,29 @@ void count_fallback(const std::string& name) {
   }
 }
 
+std::optional<c10::Device> check_fallback(const c10::OperatorHandle& op,
+                                          const torch::jit::Stack& stack) {
+  const c10::FunctionSchema& schema = op.schema();
+  const auto arguments = torch::jit::last(stack, schema.arguments().size());
+  const auto device = device_of(arguments);
+  if (device.has_value()) {
+    refuse_in_capture(device->index(), c10::toString(op.operator_name()),
+                      "it falls back to the CPU, which takes no part in a replay");
+    check_devices(schema, arguments, *device);
+  }
+  return device;
+}
+
 // LITERALINCLUDE START: FALLBACK
 void cpu_fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const c10::FunctionSchema& schema = op.schema();
-  const std::string name = c10::toString(op.operator_name());
-  const auto arguments = torch::jit::last(*stack, schema.arguments().size());
-  const auto device = device_of(arguments);
-  if (device.has_value()) {
-    refuse_in_capture(device->index(), name,
-                      "it falls back to the CPU, which takes no part in a replay");
-  }
-  count_fallback(name);                          // (1)
-  RECORD_FUNCTION("openreg::cpu_fallback", {});  // shows in a profile
+  const auto device = check_fallback(op, *stack);
+  count_fallback(c10::toString(op.operator_name()));  // (1)
+  RECORD_FUNCTION("openreg::cpu_fallback", {});       // shows in a profile
   if (!device.has_value()) {
     at::native::cpu_fallback(op, stack, /*error_on_views=*/true);
     return;
   }
-  check_devices(schema, arguments, *device);
   const size_t first = stack->size() - schema.arguments().size();
   replace_generators(schema, stack, first, *device);                 // (2)
   const std::vector<Out> outs = replace_outs(schema, stack, first);  // (3)

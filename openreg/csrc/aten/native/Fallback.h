@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,11 @@ namespace openreg {
 // Boxed kernel: copies the arguments to the CPU, runs the CPU kernel there and brings
 // the results back to the device that the arguments came from.
 void cpu_fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack);
+
+// The device of an operator that is about to fall back, if it has one. Throws if its
+// arguments are on several, or if its stream is captured.
+std::optional<c10::Device> check_fallback(const c10::OperatorHandle& op,
+                                          const torch::jit::Stack& stack);
 
 // Counts one fallback; warns or throws if the mode says so.
 void count_fallback(const std::string& name);

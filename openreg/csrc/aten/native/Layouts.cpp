@@ -4,11 +4,11 @@
 #include <ATen/EmptyTensor.h>
 #include <ATen/native/CPUFallback.h>
 #include <ATen/ops/_sparse_mm_reduce_impl.h>
-#include <ATen/ops/resize_as_sparse.h>
 #include <c10/core/TensorOptions.h>
 
 #include "csrc/aten/native/Copy.h"
 #include "csrc/aten/native/Fallback.h"
+#include "csrc/aten/native/SparseKernelTensor.h"
 #include "csrc/runtime/OpenRegFunctions.h"
 
 namespace openreg {
@@ -39,6 +39,7 @@ at::Tensor zero_tensor(at::IntArrayRef size, std::optional<at::ScalarType> dtype
 // LITERALINCLUDE START: LAYOUT_FALLBACK
 void layout_fallback(c10::DispatchKey cpu_key, const c10::OperatorHandle& op,
                      torch::jit::Stack* stack) {
+  check_fallback(op, *stack);
   count_fallback(c10::toString(op.operator_name()));
   at::native::cpu_fallback(op, stack, /*error_on_views=*/true, cpu_key);
 }
@@ -67,8 +68,12 @@ at::Tensor copy_from_quantized(const at::Tensor& self, const at::Tensor& dst,
 }
 
 at::Tensor copy_from_and_resize_sparse(const at::Tensor& self, const at::Tensor& dst) {
-  at::resize_as_sparse_(dst, self);  // an operator may change the number of elements
-  return dst.copy_(self);
+  Members members;
+  for (const at::Tensor& member : members_of(self)) {
+    members.push_back(member.to(dst.device()));
+  }
+  set_members(dst, self, members);  // an operator may change what there is of them
+  return dst;
 }
 
 at::Tensor copy_from_and_resize_same(const at::Tensor& self, const at::Tensor& dst) {
