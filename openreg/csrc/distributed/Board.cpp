@@ -140,6 +140,7 @@ bool Board::map(int file) {
 
 bool Board::watch(std::span<const int64_t> processes) {
   process_ = getpid();
+  processes_.reserve(processes.size());  // no exception behind the opening
   for (const int64_t process : processes) {
     processes_.push_back(static_cast<int>(syscall(SYS_pidfd_open, process, 0)));
   }

@@ -45,7 +45,6 @@ void ProcessGroupOCCL::check_not_over(const char* name) const {
 }
 
 uint64_t ProcessGroupOCCL::getSequenceNumberForGroup() {
-  const std::lock_guard lock(mutex_);
   return static_cast<uint64_t>(collectives_);
 }
 
@@ -129,32 +128,50 @@ void ProcessGroupOCCL::abort() {
 }
 // LITERALINCLUDE END: OCCL_ABORT
 
+// LITERALINCLUDE START: OCCL_SHUTDOWN
 void ProcessGroupOCCL::shutdown() {
-  const std::lock_guard lock(mutex_);
-  shut_down_ = true;
-  for (const auto& [lane, stream] : lanes_) {
-    try {
-      stream.synchronize();
-    } catch (const c10::Error&) {
-      // A fault of this lane's device: every call that waits for the device reports it.
-      // What another device has under way must still come to its end.
+  shut_down_ = true;  // (1)
+  std::vector<Lanes*> all;
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto& [sequence, lanes] : lanes_) {
+      all.push_back(&lanes);
+    }
+  }
+  for (Lanes* lanes : all) {
+    const auto streams = [&] {
+      const std::lock_guard order(lanes->order);  // (2)
+      return lanes->streams;
+    }();
+    for (const auto& [device, stream] : streams) {  // (3)
+      try {
+        stream.synchronize();
+      } catch (const c10::Error&) {
+        // A fault of this device: every call that waits for the device reports it.
+        // What another device has under way must still come to its end.
+      }
     }
   }
   if (board_) {
     board_->leave();
   }
 }
+// LITERALINCLUDE END: OCCL_SHUTDOWN
 
 void ProcessGroupOCCL::startCoalescing() {
+  decltype(coalesced_) old;  // left by an exception; goes behind the lock
   const std::lock_guard lock(mutex_);
-  coalesced_.emplace();  // an exception may have left an old list
+  old.swap(coalesced_);
+  coalesced_.emplace();
 }
 
 // LITERALINCLUDE START: OCCL_COALESCE
 ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::endCoalescing() {
-  const std::lock_guard lock(mutex_);
-  TORCH_CHECK(coalesced_, "occl: endCoalescing() without startCoalescing()");
-  const auto works = *std::exchange(coalesced_, std::nullopt);
+  const auto works = [&] {
+    const std::lock_guard lock(mutex_);
+    TORCH_CHECK(coalesced_, "occl: endCoalescing() without startCoalescing()");
+    return *std::exchange(coalesced_, std::nullopt);
+  }();
   if (works.empty()) {
     return nullptr;
   }
@@ -165,7 +182,9 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::endCoalescing() {
                       "calls got some on openreg:",
                       int{device}, " and on openreg:", int{work->device_index()});
   }
-  return WorkOCCL::join(getRank(), stream_of({device, {kJoin, -1, 0}}), works);
+  Lanes& lanes = lanes_of({kJoin, -1, 0});
+  const std::lock_guard order(lanes.order);
+  return WorkOCCL::join(getRank(), lanes.on(device), works);
 }
 // LITERALINCLUDE END: OCCL_COALESCE
 

@@ -19,11 +19,6 @@ namespace {
 
 using Tensors = ProcessGroupOCCL::Tensors;
 
-const c10::impl::VirtualGuardImpl& guard() {
-  static const c10::impl::VirtualGuardImpl impl(c10::DeviceType::PrivateUse1);
-  return impl;
-}
-
 std::vector<KernelTensor> captured(const Tensors& tensors, bool writable) {
   std::vector<KernelTensor> result;
   result.reserve(tensors.size());
@@ -69,38 +64,41 @@ ProcessGroupOCCL::ProcessGroupOCCL(c10::intrusive_ptr<c10d::Backend> carrier)
   init();
 }
 
-c10::Stream ProcessGroupOCCL::stream_of(const Lane& lane) {
-  const auto found = lanes_.find(lane);
-  if (found != lanes_.end()) {
+ProcessGroupOCCL::Lanes& ProcessGroupOCCL::lanes_of(const Sequence& sequence) {
+  const std::lock_guard lock(mutex_);
+  return lanes_[sequence];
+}
+
+c10::Stream ProcessGroupOCCL::Lanes::on(c10::DeviceIndex device) {
+  const auto found = streams.find(device);
+  if (found != streams.end()) {
     return found->second;
   }
   // Streams of high priority: what other ranks wait for goes first.
-  const c10::Stream stream = stream_from_pool(lane.first, -1);
-  lanes_.emplace(lane, stream);
-  return stream;
+  return streams.emplace(device, stream_from_pool(device, -1)).first->second;
 }
 
 // LITERALINCLUDE START: OCCL_ENQUEUE
 ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::enqueue(const Collective& call,
-                                                    const Lane& lane,
+                                                    Lanes& lanes,
                                                     std::function<void(Outcome&)> run) {
+  const c10::impl::VirtualGuardImpl guard(call.device.type());
   const c10::Stream current = current_stream(call.device.index());
-  TORCH_CHECK_NOT_IMPLEMENTED(!guard().isStreamCapturing(current), call.name,
+  TORCH_CHECK_NOT_IMPLEMENTED(!guard.isStreamCapturing(current), call.name,
                               " cannot be captured into a graph");
   check_not_over(call.name);
-  const c10::Stream stream = stream_of(lane);
+  const c10::Stream stream = lanes.on(call.device.index());
   c10::Event ready(call.device.type());
   ready.record(current);
   ready.block(stream);  // (1)
   // What all devices of this process send to a rank, or do with all, is one sequence,
   // as it is over there.
-  const auto [last, is_first] = last_.try_emplace(lane.second, stream);
-  if (!is_first && last->second != stream) {
+  if (lanes.last.value_or(stream) != stream) {
     c10::Event before(call.device.type());
-    before.record(last->second);
+    before.record(*lanes.last);
     before.block(stream);
   }
-  last->second = stream;
+  lanes.last = stream;
   auto outcome = std::make_shared<Outcome>();
   {
     const c10::StreamGuard on_lane(stream);
@@ -111,16 +109,16 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::enqueue(const Collective& call,
              state->attempt(who, timeout, run, *outcome);
            });
   }
-  // Also if the lines below throw.
-  collectives_ += std::get<Direction>(lane.second) == kAll;
+  collectives_ += !c10d::isP2POp(call.type);  // also if the lines below throw
   for (const Tensors& tensors : {call.outputs, call.inputs}) {
     for (const at::Tensor& tensor : tensors) {
-      guard().recordDataPtrOnStream(tensor.storage().data_ptr(), stream);  // (3)
+      guard.recordDataPtrOnStream(tensor.storage().data_ptr(), stream);  // (3)
     }
   }
   auto work =
       c10::make_intrusive<WorkOCCL>(getRank(), call.type, call.name, stream, outcome,
                                     call.outputs, call.host_waits);  // (4)
+  const std::lock_guard lock(mutex_);
   if (coalesced_) {
     coalesced_->push_back(work);
   }
@@ -142,7 +140,11 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::collective(Collective call, Carry ca
     call.device = all.front().device();
   }
   const bool exchange = !call.splits.empty();
-  const std::lock_guard lock(mutex_);
+  // May copy what lazy clones share, and so wait for memory: not under the lock.
+  auto captured_outputs = captured(call.outputs, true);
+  auto captured_inputs = captured(call.inputs, false);
+  Lanes& lanes = lanes_of({kAll, -1, 0});
+  const std::lock_guard order(lanes.order);
   const Signature mine{
       .number = collectives_,
       .type = static_cast<int64_t>(call.type),
@@ -156,8 +158,8 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::collective(Collective call, Carry ca
   const auto run = [carrier = carrier_, board = board_, mine, empty,
                     carry = std::move(carry), on_board = std::move(call.on_board),
                     timeout = timeout_of(call), splits = call.splits,
-                    outputs = captured(call.outputs, true),
-                    inputs = captured(call.inputs, false)](Outcome&) {
+                    outputs = std::move(captured_outputs),
+                    inputs = std::move(captured_inputs)](Outcome&) {
     const bool as_bytes = mine.reduce < 0;
     Tensors to = flat_on_device(outputs, as_bytes);
     Tensors from = flat_on_device(inputs, as_bytes);
@@ -170,7 +172,7 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::collective(Collective call, Carry ca
       carry(*carrier, to, from)->wait();
     }
   };
-  return enqueue(call, {call.device.index(), {kAll, -1, 0}}, run);
+  return enqueue(call, lanes, run);
 }
 // LITERALINCLUDE END: OCCL_COLLECTIVE
 
@@ -234,8 +236,9 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::point_to_point(Direction direction,
     }
     outcome.set_source(source);
   };
-  const std::lock_guard lock(mutex_);
-  return enqueue(call, {call.device.index(), {direction, peer, tag}}, run);
+  Lanes& lanes = lanes_of({direction, peer, tag});
+  const std::lock_guard order(lanes.order);
+  return enqueue(call, lanes, run);
 }
 // LITERALINCLUDE END: OCCL_POINT_TO_POINT
 
@@ -253,16 +256,21 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::recvAnysource(Tensors& tensors, int 
   return point_to_point(kReceive, tensors, -1, tag);
 }
 
+// LITERALINCLUDE START: OCCL_MONITORED_BARRIER
 void ProcessGroupOCCL::monitoredBarrier(const c10d::BarrierOptions& options,
                                         bool wait_all) {
-  const std::lock_guard lock(mutex_);
+  // The carrier numbers its collectives, so only one may be under way. Messages have
+  // tags, and go on meanwhile: a rank may need one before it comes.
+  Lanes& lanes = lanes_of({kAll, -1, 0});
+  const std::lock_guard order(lanes.order);
   check_not_over("occl::monitored_barrier");
-  for (const auto& [lane, stream] : lanes_) {
-    stream.synchronize();  // the carrier's collectives have numbers: one at a time
+  for (const auto& [device, stream] : lanes.streams) {
+    stream.synchronize();
   }
   c10d::BarrierOptions for_carrier;
   for_carrier.timeout = options.timeout;
   carrier_->monitoredBarrier(for_carrier, wait_all);
 }
+// LITERALINCLUDE END: OCCL_MONITORED_BARRIER
 
 }  // namespace openreg

@@ -32,6 +32,7 @@ class OPENREG_EXPORT ProcessGroupOCCL final : public c10d::Backend {
   using Lists = std::vector<Tensors>;
   using WorkPtr = c10::intrusive_ptr<c10d::Work>;
 
+  // Waits for the other ranks: not with the GIL, since a rank may be a thread.
   explicit ProcessGroupOCCL(c10::intrusive_ptr<c10d::Backend> carrier);
 
   const std::string getBackendName() const override { return "occl"; }
@@ -144,15 +145,24 @@ class OPENREG_EXPORT ProcessGroupOCCL final : public c10d::Backend {
   enum Direction { kAll, kSend, kReceive, kJoin };
   WorkPtr point_to_point(Direction direction, Tensors& tensors, int peer, int tag);
 
-  // What runs one after the other: a direction, a peer, a tag. The lane is its part on
-  // one device, which has a stream.
+  // LITERALINCLUDE START: OCCL_LANES
+  // What runs one after the other: a direction, a peer, a tag.
   using Sequence = std::tuple<Direction, int, int>;
-  using Lane = std::pair<c10::DeviceIndex, Sequence>;
-  c10::Stream stream_of(const Lane& lane);
-  // `run` is called on the device. Needs mutex_.
-  WorkPtr enqueue(const Collective& call, const Lane& lane,
+  // The streams of a sequence, one for each device that it has used.
+  struct Lanes {
+    // Callers enqueue one after the other. Who holds it may wait for room in a stream,
+    // and so for other ranks: hold mutex_ for no wait, and take it only behind `order`.
+    std::mutex order;
+    std::map<c10::DeviceIndex, c10::Stream> streams;
+    std::optional<c10::Stream> last;  // of the last operation
+    c10::Stream on(c10::DeviceIndex device);
+  };
+  // LITERALINCLUDE END: OCCL_LANES
+  Lanes& lanes_of(const Sequence& sequence);
+  // `run` is called on the device. Needs lanes.order.
+  WorkPtr enqueue(const Collective& call, Lanes& lanes,
                   std::function<void(Outcome&)> run);
-  // Throws if the group was aborted or destroyed. Needs mutex_.
+  // Throws if the group was aborted or destroyed.
   void check_not_over(const char* name) const;
   // "rank 0 of 2 in group 1 (evens)".
   std::string where() const;
@@ -178,11 +188,10 @@ class OPENREG_EXPORT ProcessGroupOCCL final : public c10d::Backend {
   const c10::intrusive_ptr<c10d::Backend> carrier_;
   const std::shared_ptr<Board> board_;  // null: the ranks are not on one host
   const std::shared_ptr<State> state_ = std::make_shared<State>();
-  std::mutex mutex_;  // lanes are filled in the order in which callers come
-  std::map<Lane, c10::Stream> lanes_;
-  std::map<Sequence, c10::Stream> last_;  // of the last operation
-  int64_t collectives_ = 0;               // so far
-  bool shut_down_ = false;
+  std::atomic<int64_t> collectives_ = 0;  // so far
+  std::atomic<bool> shut_down_ = false;
+  std::mutex mutex_;                 // guards what follows; nobody waits under it
+  std::map<Sequence, Lanes> lanes_;  // none is ever erased
   // Between startCoalescing() and endCoalescing(): what was called.
   std::optional<std::vector<c10::intrusive_ptr<WorkOCCL>>> coalesced_;
 };

@@ -40,10 +40,14 @@ ActivityType type_of(orActivityKind kind) {
   return ActivityType::CONCURRENT_KERNEL;
 }
 
-const std::set<ActivityType> kTypes = {
-    ActivityType::PRIVATEUSE1_RUNTIME, ActivityType::CONCURRENT_KERNEL,
-    ActivityType::GPU_MEMCPY, ActivityType::GPU_MEMSET,
-    ActivityType::GPU_USER_ANNOTATION};
+// Never destroyed: a profile may end while the process exits.
+const std::set<ActivityType>& known_types() {
+  static const auto* types = new std::set<ActivityType>{
+      ActivityType::PRIVATEUSE1_RUNTIME, ActivityType::CONCURRENT_KERNEL,
+      ActivityType::GPU_MEMCPY, ActivityType::GPU_MEMSET,
+      ActivityType::GPU_USER_ANNOTATION};
+  return *types;
+}
 // LITERALINCLUDE END: PROFILER_TYPES
 
 std::string device_name(int64_t device) { return "openreg:" + std::to_string(device); }
@@ -211,7 +215,9 @@ class Session final : public libkineto::IActivityProfilerSession {
 class OpenRegProfiler final : public libkineto::IActivityProfiler {
  public:
   const std::string& name() const override { return name_; }
-  const std::set<ActivityType>& availableActivities() const override { return kTypes; }
+  const std::set<ActivityType>& availableActivities() const override {
+    return known_types();
+  }
 
   // nullptr: this profile wants nothing of the device. A profile of the CPU alone asks
   // for the calls, too; it does without them, and costs what it did.

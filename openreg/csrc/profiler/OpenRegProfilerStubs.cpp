@@ -61,11 +61,9 @@ struct OpenRegProfilerStubs final : torch::profiler::impl::ProfilerStubs {
   void rangePop() const override {}
 };
 
-const OpenRegProfilerStubs stubs;
-
 const Registration registered("the profiler's events", [] {
   torch::profiler::impl::registerPrivateUse1Methods(
-      const_cast<OpenRegProfilerStubs*>(&stubs));
+      new OpenRegProfilerStubs);  // never destroyed: threads may profile at exit
 });
 // LITERALINCLUDE END: PROFILER_STUBS
 

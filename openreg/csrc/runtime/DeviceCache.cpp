@@ -1,7 +1,10 @@
 // The memory of one device: segments, pools, streams; see docs/runtime/memory.md.
 #include "csrc/runtime/DeviceCache.h"
 
+#include <c10/util/ScopeExit.h>
+
 #include <algorithm>
+#include <memory>
 
 #include "csrc/runtime/OpenRegAllocatorConfig.h"
 
@@ -150,10 +153,13 @@ Block* DeviceCache::attempt(const Request& request, size_t size, orError_t& erro
   if (error != orSuccess) {
     return nullptr;
   }
+  auto give_back = c10::make_scope_exit([ptr] { orFree(ptr); });  // without the lock
   const std::lock_guard lock(state_.lock);
   BlockPool& pool = pool_for(request);
-  auto* block = new Block{ptr, size, request.stream, &pool};
-  segments_[ptr] = block;
+  auto owner = std::make_unique<Block>(Block{ptr, size, request.stream, &pool});
+  segments_[ptr] = owner.get();
+  Block* block = owner.release();
+  give_back.release();
   stats_.num_device_alloc += 1;
   increase(stats_.segment, pool.small, 1);
   increase(stats_.reserved_bytes, pool.small, size);

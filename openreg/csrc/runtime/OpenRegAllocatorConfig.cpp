@@ -29,8 +29,9 @@ OpenRegAllocatorConfig& OpenRegAllocatorConfig::instance() {
 }
 
 const std::unordered_set<std::string>& OpenRegAllocatorConfig::getKeys() {
-  static const std::unordered_set<std::string> keys{"openreg_memory_fraction"};
-  return keys;
+  static const auto* keys =
+      new std::unordered_set<std::string>{"openreg_memory_fraction"};
+  return *keys;
 }
 
 // LITERALINCLUDE START: PARSE_ARGS

@@ -5,6 +5,7 @@
 #include <ATen/core/TensorBase.h>
 
 #include <cstring>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -137,12 +138,13 @@ OpenRegGeneratorImpl* OpenRegGeneratorImpl::clone_impl() const {
 
 // LITERALINCLUDE START: DEFAULT_GENERATOR
 const at::Generator& default_generator(DeviceIndex device) {
-  static const std::vector<at::Generator> generators = [] {
-    std::vector<at::Generator> all;
+  // Never destroyed: threads may draw while the process exits.
+  static const auto& generators = *[] {
+    auto all = std::make_unique<std::vector<at::Generator>>();
     for (DeviceIndex index = 0; index < device_count(); ++index) {
-      all.push_back(at::make_generator<OpenRegGeneratorImpl>(index));
+      all->push_back(at::make_generator<OpenRegGeneratorImpl>(index));
     }
-    return all;
+    return all.release();
   }();
   if (device == -1) {
     device = current_device();

@@ -98,6 +98,7 @@ void OpenRegGraph::begin_pools() {
   const StreamFilter filter = [capture = capture_](const c10::Stream& stream) {
     return capture->has(stream);
   };
+  for_each_cache([](DeviceCache&) {});  // throws for bad settings, before any begins
   host_pools().begin_allocate_to_pool(pool_, filter);  // refuses one that is recording
   for_each_cache([&](DeviceCache& cache) { cache.begin_pool(pool_, filter); });
 }
@@ -122,8 +123,8 @@ std::string OpenRegGraph::end_capture() {
   }
   draws_ = capture_->take_draws();  // (3)
   std::exchange(capture_, nullptr)->finish();
+  captured_ = true;  // from here on release() frees what there is
   end_pools();
-  captured_ = true;
   return why;
 }
 
@@ -157,10 +158,10 @@ void OpenRegGraph::capture_end() {
 void OpenRegGraph::make_executable() {
   orGraphExec_t exec = nullptr;
   OPENREG_CHECK(orGraphInstantiate(&exec, graph_));
-  if (exec_ != nullptr) {
-    OPENREG_CHECK(orGraphExecDestroy(exec_));
+  std::swap(exec, exec_);
+  if (exec != nullptr) {
+    OPENREG_CHECK(orGraphExecDestroy(exec));
   }
-  exec_ = exec;
   if (!keep_ && !debug_) {
     OPENREG_CHECK(orGraphDestroy(std::exchange(graph_, nullptr)));
   }

@@ -71,7 +71,7 @@ void OpenRegHooks::resizePrivateUse1Bytes(const c10::Storage& storage,
   c10::DataPtr data = impl->allocator()->allocate(new_bytes);
   const size_t kept = std::min(new_bytes, impl->nbytes());
   if (kept > 0) {
-    const void* old = impl->mutable_data();  // (2)
+    const void* old = impl->data();  // (2)
     const c10::Stream stream = current_stream(impl->device().index());
     OPENREG_CHECK(
         orMemcpyAsync(data.get(), old, kept, orMemcpyDeviceToDevice, handle(stream)));

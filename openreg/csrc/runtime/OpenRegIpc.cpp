@@ -1,6 +1,7 @@
 // Storages that several processes share; see docs/frontend/multiprocessing.md.
 #include "csrc/runtime/OpenRegIpc.h"
 
+#include <c10/util/ScopeExit.h>
 #include <openreg_ipc.h>
 #include <unistd.h>
 
@@ -176,17 +177,16 @@ c10::Storage ipc_receive(const std::string& bytes) {
   const Key key{message.ledger.inode, message.storage};
   auto ledger = ReceivedLedger::open(message.ledger);
   ledger->take(message.ticket);  // (1)
+  auto give_back =
+      c10::make_scope_exit([&] { ledger->release(message.ticket); });  // (2)
   if (const auto known = find_received(key)) {
-    ledger->release(message.ticket);  // (2)
     return *known;
   }
-  void* segment = nullptr;
-  if (const orError_t error = orIpcOpenMemHandle(&segment, message.memory)) {  // (3)
-    ledger->release(message.ticket);
-    throwError(error, {__func__, __FILE__, uint32_t{__LINE__}});
-  }
-  auto* context = new Received{key, segment, std::move(ledger), message.ticket};
-  c10::DataPtr data(static_cast<char*>(segment) + message.offset, context,
+  auto memory = std::make_unique<Received>(Received{key, {}, ledger, message.ticket});
+  OPENREG_CHECK(orIpcOpenMemHandle(&memory->segment, message.memory));  // (3)
+  give_back.release();
+  void* const segment = memory->segment;
+  c10::DataPtr data(static_cast<char*>(segment) + message.offset, memory.release(),
                     &release_received, {c10::DeviceType::PrivateUse1, message.device});
   check_range(message, segment);  // (4)
   const c10::Storage storage(c10::make_intrusive<OpenRegStorageImpl>(

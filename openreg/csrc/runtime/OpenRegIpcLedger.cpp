@@ -46,7 +46,8 @@ Ticket read_state(int file, uint64_t ticket) noexcept {
 
 SentLedger::SentLedger() {
   name_.process = getpid();
-  name_.file = memfd_create("openreg-sent", MFD_CLOEXEC);
+  name_.file =
+      memfd_create("openreg-sent", MFD_CLOEXEC);  // open until the process ends
   struct stat status = {};
   TORCH_CHECK(name_.file >= 0 && fstat(name_.file, &status) == 0,
               "openreg: cannot send memory to another process: memfd_create: ",
@@ -88,26 +89,28 @@ std::shared_ptr<ReceivedLedger> ReceivedLedger::open(const LedgerName& name) {
   known.erase(name.inode);
   const std::string path =
       "/proc/" + std::to_string(name.process) + "/fd/" + std::to_string(name.file);
-  const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
-  struct stat status = {};
-  if (file >= 0 && (fstat(file, &status) != 0 || status.st_ino != name.inode)) {
-    close(file);  // another process has the number now
-    TORCH_CHECK(false, "openreg: process ", name.process,
-                ", which sent this tensor, has ended before it was received. Let the "
-                "sender wait until the receiver has it");
-  }
+  std::shared_ptr<ReceivedLedger> ledger(new ReceivedLedger(
+      ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK)));  // closes the file
   TORCH_CHECK(
-      file >= 0, "openreg: process ", name.process,
+      ledger->file_ >= 0, "openreg: process ", name.process,
       ", which sent this tensor, has ended before it was received, or cannot be "
       "reached (",
       path, ": ", std::strerror(errno),
       "). Let the sender wait until the receiver has it");
-  std::shared_ptr<ReceivedLedger> ledger(new ReceivedLedger(file));
+  struct stat status = {};
+  TORCH_CHECK(fstat(ledger->file_, &status) == 0 && status.st_ino == name.inode,
+              "openreg: process ", name.process,  // another process has its number now
+              ", which sent this tensor, has ended before it was received. Let the "
+              "sender wait until the receiver has it");
   known[name.inode] = ledger;
   return ledger;
 }
 
-ReceivedLedger::~ReceivedLedger() { close(file_); }
+ReceivedLedger::~ReceivedLedger() {
+  if (file_ >= 0) {
+    close(file_);
+  }
+}
 
 // LITERALINCLUDE START: TAKE_TICKET
 void ReceivedLedger::take(uint64_t ticket) {

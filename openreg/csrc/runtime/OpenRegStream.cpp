@@ -60,10 +60,12 @@ c10::Stream stream_from_pool(DeviceIndex device, int priority) {
   priority = std::clamp(priority, greatest, least);  // (1)
 
   static std::mutex mutex;
-  static std::map<std::pair<DeviceIndex, int>, Pool> pools;
+  // Never destroyed: threads may ask for streams while the process exits.
+  static auto& pools = *new std::map<std::pair<DeviceIndex, int>, Pool>;
   std::unique_lock lock(mutex);
   Pool& pool = pools[{device, priority}];
   if (pool.streams.size() < kStreamsPerPool) {  // (2)
+    pool.streams.reserve(kStreamsPerPool);      // no exception behind the creation
     const DeviceScope scope(device);
     orStream_t stream = nullptr;
     OPENREG_CHECK(orStreamCreateWithPriority(&stream, priority));

@@ -24,9 +24,37 @@
 
 namespace py = pybind11;
 
+// LITERALINCLUDE START: NO_GIL_HOLDER
+// Lets go of an object without the GIL, as torch does with its own process groups:
+// their destructors wait for threads and for other ranks.
+template <class T>
+class ReleasedWithoutGil {
+ public:
+  explicit ReleasedWithoutGil(T* object)
+      : object_(c10::intrusive_ptr<T>::unsafe_steal_from_new(object)) {}
+  explicit ReleasedWithoutGil(c10::intrusive_ptr<T> object)
+      : object_(std::move(object)) {}
+  ReleasedWithoutGil(const ReleasedWithoutGil&) = default;
+  ReleasedWithoutGil& operator=(const ReleasedWithoutGil&) = default;
+  ~ReleasedWithoutGil() {
+    if (object_ && PyGILState_Check() != 0) {
+      const py::gil_scoped_release no_gil;
+      object_.reset();
+    }
+  }
+  T* get() const noexcept { return object_.get(); }
+  T* operator->() const noexcept { return object_.get(); }
+
+ private:
+  c10::intrusive_ptr<T> object_;  // alone: pybind11 takes it for a base class's holder
+};
+PYBIND11_DECLARE_HOLDER_TYPE(T, ReleasedWithoutGil<T>, true)
+// LITERALINCLUDE END: NO_GIL_HOLDER
+
 namespace {
 
-// Device calls may wait for kernels: other Python threads go on meanwhile.
+// For each binding that may wait: for kernels, for memory, for other ranks. Otherwise
+// no other Python thread goes on meanwhile, and the wait may be for one of these.
 using NoGil = py::call_guard<py::gil_scoped_release>;
 
 void bind_devices(py::module_& m) {
@@ -312,13 +340,13 @@ void bind_memory(py::module_& m) {
 // LITERALINCLUDE START: BIND_OCCL
 void bind_distributed(py::module_& m) {
   using openreg::ProcessGroupOCCL;
-  using Group = c10::intrusive_ptr<ProcessGroupOCCL>;
+  using Group = ReleasedWithoutGil<ProcessGroupOCCL>;
   py::class_<ProcessGroupOCCL, Group, c10d::Backend>(
       m, "ProcessGroupOCCL", "Moves openreg tensors with a process group for the CPU.")
       .def(py::init([](const c10::intrusive_ptr<c10d::Backend>& carrier) {
-             return c10::make_intrusive<ProcessGroupOCCL>(carrier);
+             return Group(c10::make_intrusive<ProcessGroupOCCL>(carrier));
            }),
-           py::arg("carrier"))
+           py::arg("carrier"), NoGil())  // (1)
       .def_property_readonly(
           "options",
           [](ProcessGroupOCCL& self) {

@@ -9,6 +9,7 @@
 #include <ATen/ops/empty_strided.h>
 #include <c10/core/CachingDeviceAllocator.h>
 #include <c10/core/DeviceGuard.h>
+#include <c10/core/Event.h>
 
 #include "csrc/aten/native/CheckScalar.h"
 #include "csrc/aten/native/KernelTensor.h"
@@ -77,15 +78,12 @@ void synchronize_stream(c10::Device device) {
 }
 
 // Lets later work of `waiter`'s current stream start after the present work of
-// `first`'s.
+// `first`'s. Both calls throw when their device has a fault; c10::Event destroys the
+// driver's event in any case.
 void order_streams(c10::Device first, c10::Device waiter) {
-  const c10::impl::DeviceGuardImplInterface* guard =
-      c10::impl::getDeviceGuardImpl(at::kPrivateUse1);
-  void* event = nullptr;
-  guard->record(&event, current_stream(first.index()), first.index(),
-                c10::EventFlag::PYTORCH_DEFAULT);
-  guard->block(event, current_stream(waiter.index()));
-  guard->destroyEvent(event, first.index());
+  c10::Event event(at::kPrivateUse1);
+  event.record(current_stream(first.index()));
+  event.block(current_stream(waiter.index()));
 }
 
 // Any strides, dtypes and pending bits: a kernel converts while it copies.

@@ -86,8 +86,8 @@ at::Tensor cosine_similarity(const at::Tensor& x1, const at::Tensor& x2, int64_t
   at::Tensor result = openreg::empty(sizes, dtype, at::kStrided, x1.device(), {}, {});
   if (result.numel() > 0) {
     launch("cosine_similarity", x1.device(),
-           [a = KernelTensor(x1), b = KernelTensor(x2), out = KernelTensor(result), dim,
-            eps] {
+           [a = KernelTensor::input(x1), b = KernelTensor::input(x2),
+            out = KernelTensor(result), dim, eps] {
              out.on_device().copy_(
                  at::cosine_similarity(a.on_device(), b.on_device(), dim, eps));
            });

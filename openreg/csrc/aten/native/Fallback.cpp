@@ -50,8 +50,18 @@ struct Record {
   bool warned = false;
 };
 
-std::mutex records_mutex;
-std::map<std::string, Record> records;
+// LITERALINCLUDE START: FALLBACK_COUNTERS
+// Never destroyed: C++ threads may still fall back while the process exits.
+struct Counters {
+  std::mutex mutex;
+  std::map<std::string, Record> by_operator;
+};
+
+Counters& counters() {
+  static auto* only = new Counters;
+  return *only;
+}
+// LITERALINCLUDE END: FALLBACK_COUNTERS
 
 // Calls `visit` with every tensor of an argument: one, none, or those of a list.
 template <class Visit>
@@ -214,8 +224,9 @@ void count_fallback(const std::string& name) {
       "off. Register a kernel, or allow it: torch.openreg.set_fallback_mode('allow')");
   bool warn = false;
   {
-    const std::lock_guard lock(records_mutex);
-    Record& record = records[name];
+    Counters& all = counters();
+    const std::lock_guard lock(all.mutex);
+    Record& record = all.by_operator[name];
     ++record.times;
     warn = current == Mode::Warn && !std::exchange(record.warned, true);
   }
@@ -272,8 +283,9 @@ void cpu_fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
 
 void set_fallback_mode(std::string_view text) {
   mode() = parse_mode(text, "the fallback mode");
-  const std::lock_guard lock(records_mutex);
-  for (auto& [name, record] : records) {
+  Counters& all = counters();
+  const std::lock_guard lock(all.mutex);
+  for (auto& [name, record] : all.by_operator) {
     record.warned = false;
   }
 }
@@ -283,17 +295,19 @@ std::string fallback_mode() {
 }
 
 std::map<std::string, int64_t> fallback_counts() {
-  const std::lock_guard lock(records_mutex);
+  Counters& all = counters();
+  const std::lock_guard lock(all.mutex);
   std::map<std::string, int64_t> counts;
-  for (const auto& [name, record] : records) {
+  for (const auto& [name, record] : all.by_operator) {
     counts[name] = record.times;
   }
   return counts;
 }
 
 void reset_fallback_counts() {
-  const std::lock_guard lock(records_mutex);
-  records.clear();
+  Counters& all = counters();
+  const std::lock_guard lock(all.mutex);
+  all.by_operator.clear();
 }
 
 }  // namespace openreg

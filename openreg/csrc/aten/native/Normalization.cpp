@@ -172,11 +172,12 @@ ThreeTensors native_batch_norm(const at::Tensor& input,
   ThreeTensors outputs{
       at::empty_like(input, input.options(), input.suggest_memory_format()),
       at::empty(sizes, options), at::empty(sizes, options)};
+  // Training writes to both, which the schema hides.
+  const auto running = training ? &capture : &capture_input;
   launch("native_batch_norm", input.device(),
-         [results = capture_outputs(outputs), rm = capture(running_mean),
-          rv = capture(running_var),  // both are written, which the schema hides
-          in = KernelTensor::input(input), w = capture_input(weight),
-          b = capture_input(bias), training, momentum, eps] {
+         [results = capture_outputs(outputs), rm = running(running_mean),
+          rv = running(running_var), in = KernelTensor::input(input),
+          w = capture_input(weight), b = capture_input(bias), training, momentum, eps] {
            write(results, at::native_batch_norm(in.on_device(), if_given(w),
                                                 if_given(b), if_given(rm), if_given(rv),
                                                 training, momentum, eps));

@@ -104,6 +104,10 @@ struct Exponential {
   void operator()(at::TensorIteratorBase& iter, double lambda,
                   const OptionalGenerator& generator) {
     const at::Tensor& self = iter.tensor(0);
+    TORCH_CHECK(at::isFloatingType(self.scalar_type()),
+                "Exponential distribution is a continuous probability distribution. "
+                "dtype must be a floating point but you specified ",
+                self.scalar_type());
     AT_DISPATCH_FLOATING_TYPES_AND2(
         at::kHalf, at::kBFloat16, self.scalar_type(), "exponential_", [&] {
           using C = at::opmath_type<scalar_t>;
@@ -167,10 +171,6 @@ at::Tensor& log_normal_(at::Tensor& self, double mean, double std,
 }
 
 at::Tensor& exponential_(at::Tensor& self, double lambda, OptionalGenerator generator) {
-  TORCH_CHECK(at::isFloatingType(self.scalar_type()),
-              "Exponential distribution is a continuous probability distribution. "
-              "dtype must be a floating point but you specified ",
-              self.scalar_type());
   return templates::exponential_impl_<Exponential, OpenRegGeneratorImpl>(self, lambda,
                                                                          generator);
 }

@@ -2,6 +2,7 @@
 #include <ATen/Dispatch_v2.h>
 #include <ATen/native/DistributionTemplates.h>
 #include <ATen/native/TensorFactories.h>
+#include <c10/util/BFloat16-math.h>
 
 #include <cmath>
 #include <numeric>
@@ -15,11 +16,12 @@ namespace {
 
 namespace templates = at::native::templates;
 using Words = const uint32_t*;
+__extension__ using int128 = __int128;
+__extension__ using uint128 = unsigned __int128;
 
 // In [0, range), for a range up to 2^64 - 1: the high half of a product of 128 bits.
 // Unlike the remainder of a division, it treats small and large numbers alike.
 uint64_t scale_to(uint64_t word, uint64_t range) {
-  __extension__ using uint128 = unsigned __int128;
   return static_cast<uint64_t>(uint128{word} * range >> 64);
 }
 
@@ -41,6 +43,7 @@ void fill_integers(const at::Tensor& self, const OptionalGenerator& generator,
                  at::kHalf, at::kBFloat16, at::kBool);
 }
 
+// LITERALINCLUDE START: RANDOM_RANGE
 // [0, largest value], and for floating point [0, 2^digits]: all integers up to there.
 template <class RNG>
 struct Random {
@@ -50,10 +53,15 @@ struct Random {
                                     : std::is_integral_v<T>
                                         ? uint64_t(std::numeric_limits<T>::max())
                                         : uint64_t{1} << std::numeric_limits<T>::digits;
-      return static_cast<T>(static_cast<int64_t>(scale_to(word, kLargest + 1)));
+      if constexpr (kLargest == std::numeric_limits<uint64_t>::max()) {
+        return word;  // there are 2^64 numbers, which no uint64_t can count
+      } else {
+        return static_cast<T>(static_cast<int64_t>(scale_to(word, kLargest + 1)));
+      }
     });
   }
 };
+// LITERALINCLUDE END: RANDOM_RANGE
 
 template <class RNG>
 struct RandomFromTo {
@@ -67,15 +75,85 @@ struct RandomFromTo {
   // From the smallest int64 to the largest.
   void operator()(at::TensorIteratorBase& iter, const OptionalGenerator& generator) {
     const at::Tensor& self = iter.tensor(0);
-    TORCH_CHECK_NOT_IMPLEMENTED(
-        self.scalar_type() == at::kLong || self.scalar_type() == at::kDouble ||
-            self.scalar_type() == at::kFloat || self.scalar_type() == at::kBFloat16,
-        "\"random_\" over all 64 bits not implemented for '", self.scalar_type(), "'");
+    AT_DISPATCH_ALL_TYPES_AND(
+        at::kBFloat16, self.scalar_type(), "random_full_64_bits_range_kernel", [&] {
+          constexpr bool kTaken =
+              std::is_same_v<scalar_t, int64_t> || std::is_same_v<scalar_t, double> ||
+              std::is_same_v<scalar_t, float> || std::is_same_v<scalar_t, at::BFloat16>;
+          TORCH_CHECK(kTaken,
+                      "random_full_64_bits_range_kernel handles only int64, double, "
+                      "float and bfloat16");
+        });
     fill_integers(self, generator, []<class T>(uint64_t word) {
       return static_cast<T>(static_cast<int64_t>(word));
     });
   }
 };
+
+// What update_from() and update_to() of DistributionTemplates.h do. Theirs overflow at
+// the ends of int64: then the CPU draws numbers outside of the range, or never returns.
+// LITERALINCLUDE START: FLOAT_RANGE
+// The first integer from `from` on that does not fall below it when it becomes a T.
+template <class T>
+int64_t first_of_range(int64_t from) {
+  const auto number = static_cast<T>(from);
+  const auto value = static_cast<double>(number);
+  if (!std::isfinite(value) || int128(value) >= from) {
+    return from;
+  }
+  const T next = std::nextafter(number, std::numeric_limits<T>::infinity());
+  constexpr auto kMax = std::numeric_limits<int64_t>::max();
+  return static_cast<int64_t>(
+      std::min(int128(static_cast<double>(next)), int128{kMax}));
+}
+
+// Where to stop before `to`: no smaller integer reaches `to` when it becomes a T.
+template <class T>
+int64_t end_of_range(int64_t to) {
+  const auto number = static_cast<T>(to - 1);
+  const auto value = static_cast<double>(number);
+  if (!std::isfinite(value) || int128(value) < to) {
+    return to;
+  }
+  const T last = std::nextafter(number, -std::numeric_limits<T>::infinity());
+  return static_cast<int64_t>(static_cast<double>(last));
+}
+// LITERALINCLUDE END: FLOAT_RANGE
+
+// random_from_to_impl() of DistributionTemplates.h for floating point.
+at::Tensor& random_floats(at::Tensor& self, int64_t from, std::optional<int64_t> to,
+                          const OptionalGenerator& generator) {
+  auto iter = at::TensorIterator::borrowing_nullary_op(self);
+  int64_t last = 0;
+  TORCH_CHECK(!to || from < *to,
+              "random_ expects 'from' to be less than 'to', but got from=", from,
+              " >= to=", to.value_or(0));
+  AT_DISPATCH_FLOATING_TYPES_AND2(
+      at::kHalf, at::kBFloat16, self.scalar_type(), "random_update_from_to", [&] {
+        from = first_of_range<scalar_t>(from);
+        if (to) {
+          to = end_of_range<scalar_t>(*to);
+          TORCH_CHECK(from < *to,
+                      "random_ expects 'from' casted to dtype to be less than 'to' "
+                      "casted to dtype, but got from=",
+                      from, " >= to=", *to);
+          last = *to - 1;
+        } else {
+          last = int64_t{1} << std::numeric_limits<scalar_t>::digits;
+          TORCH_CHECK(from < last,
+                      "random_ expects 'from' casted to dtype to be less than or equal "
+                      "to 'to_inc' casted to dtype, but got from=",
+                      from, " > to_inc=", last);
+        }
+      });
+  templates::check_from_to_in_range(from, last, self.dtype());
+  if (self.numel() > 0) {
+    const uint64_t range =
+        static_cast<uint64_t>(last) - static_cast<uint64_t>(from) + 1;
+    RandomFromTo<OpenRegGeneratorImpl>()(iter, range, from, generator);
+  }
+  return self;
+}
 
 template <class T>
 T coin(bool heads) {
@@ -114,7 +192,7 @@ struct BernoulliTensor {
     AT_DISPATCH_ALL_TYPES_AND3(
         at::kHalf, at::kBFloat16, at::kBool, self.scalar_type(), "bernoulli_", [&] {
           const KernelTensor out(self);
-          const KernelTensor in(wide);
+          const auto in = KernelTensor::input(wide);  // `p` itself, if it is double
           const PhiloxSource random =
               reserve(generator, self.device().index(), blocks_for(self.numel(), 2));
           launch("bernoulli_", self.device(), [out, in, random] {
@@ -168,6 +246,10 @@ at::Tensor& random_(at::Tensor& self, OptionalGenerator generator) {
 
 at::Tensor& random_from_(at::Tensor& self, int64_t from, std::optional<int64_t> to,
                          OptionalGenerator generator) {
+  const bool all_bits = !to && from == std::numeric_limits<int64_t>::lowest();
+  if (at::isFloatingType(self.scalar_type()) && !all_bits) {
+    return random_floats(self, from, to, generator);
+  }
   return templates::random_from_to_impl<RandomFromTo, OpenRegGeneratorImpl>(
       self, from, to, generator);
 }

@@ -24,7 +24,7 @@ void launch_dropout(const at::Tensor& input, const at::Tensor& out,
   const auto kept = static_cast<uint64_t>(std::ldexp(1 - p, 32));
   const auto scale =
       static_cast<c10::scalar_value_type<C>::type>(p < 1 ? 1 / (1 - p) : 0);
-  const KernelTensor from(input);
+  const auto from = KernelTensor::input(input);
   const KernelTensor to(out);
   const KernelTensor to_mask(mask);
   const PhiloxSource random =
@@ -68,8 +68,9 @@ std::tuple<at::Tensor, at::Tensor> native_dropout(const at::Tensor& input, doubl
   TORCH_CHECK(0 <= p && p <= 1,
               "dropout probability has to be between 0 and 1, but got ", p);
   at::Tensor out = at::empty_like(input);
-  AT_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND2(
-      at::kHalf, at::kBFloat16, input.scalar_type(), "native_dropout", [&] {
+  AT_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND3(
+      at::kHalf, at::kBFloat16, at::kComplexHalf, input.scalar_type(), "native_dropout",
+      [&] {
         if (input.numel() > 0) {
           launch_dropout<scalar_t>(input, out, mask, p);
         }
@@ -89,14 +90,15 @@ at::Tensor native_dropout_backward(const at::Tensor& grad, const at::Tensor& mas
     return at::mul(grad, at::mul(mask.to(grad.scalar_type()), scale));  // floats
   }
   at::Tensor out = at::empty_like(grad);
-  AT_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND2(
-      at::kHalf, at::kBFloat16, grad.scalar_type(), "native_dropout_backward", [&] {
+  AT_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND3(
+      at::kHalf, at::kBFloat16, at::kComplexHalf, grad.scalar_type(),
+      "native_dropout_backward", [&] {
         using C = at::opmath_type<scalar_t>;
         if (grad.numel() == 0) {
           return;
         }
         launch("native_dropout_backward", grad.device(),
-               [from = KernelTensor(grad), in_mask = KernelTensor(mask),
+               [from = KernelTensor::input(grad), in_mask = KernelTensor::input(mask),
                 to = KernelTensor(out), factor = static_cast<C>(scale)] {
                  const Elements<scalar_t> in(from.on_device());
                  const Elements<bool> keep(in_mask.on_device());
@@ -146,8 +148,8 @@ at::Tensor& rrelu_with_noise_out(const at::Tensor& self, at::Tensor& noise,
         if (self.numel() == 0) {
           return;
         }
-        const KernelTensor from(self);
-        const KernelTensor to(out);
+        const KernelTensor to(out);  // first: it may be `self`
+        const auto from = KernelTensor::input(self);
         const KernelTensor slopes(noise);
         constexpr int kWords = kWordsFor<C>;
         const PhiloxSource random = training ? reserve(generator, self.device().index(),

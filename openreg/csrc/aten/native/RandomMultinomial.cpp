@@ -34,6 +34,9 @@ void check_arguments(const at::Tensor& self, int64_t samples, bool replacement,
       "cannot sample n_sample > prob_dist.size(-1) samples without replacement");
   TORCH_CHECK(self.size(-1) <= kMaxCategories,
               "number of categories cannot exceed 2^24");
+  TORCH_CHECK_NOT_IMPLEMENTED(!at::isFloat8Type(self.scalar_type()),
+                              "\"multinomial\" not implemented for '",
+                              self.scalar_type(), "'");
 }
 
 // Sums each row up from its start, in place, and tells whether each row has a sum.
@@ -58,28 +61,28 @@ void with_replacement(const at::Tensor& sums, const at::Tensor& out,
                       PhiloxSource random) {
   const int64_t categories = sums.size(1);
   const int64_t samples = out.size(1);
-  launch(
-      "multinomial", out.device(),
-      [in = KernelTensor(sums), to = KernelTensor(out), random, categories, samples] {
-        const auto* all = static_cast<double*>(in.on_device().mutable_data_ptr());
-        const Elements<int64_t> result(to.on_device());
-        for_each_tile<2>(
-            random.state(), result.count(),
-            [&](int64_t first, int64_t count, const uint32_t* words) {
-              std::array<int64_t, kTileWords / 2> values;
-              for (int64_t i = 0; i < count; ++i) {
-                const double* row = all + (first + i) / samples * categories;
-                const double* last = row + categories - 1;
-                const double at = unit<double, double>(words + 2 * i) * *last;
-                // Where the sums exceed the number; it may have been rounded up to
-                // the whole sum: then the first place that reaches it.
-                const double* found = std::upper_bound(row, last, at);
-                values[i] =
-                    (*found > at ? found : std::lower_bound(row, last, at)) - row;
-              }
-              result.write(first, count, values.data());
-            });
-      });
+  launch("multinomial", out.device(),
+         [in = KernelTensor::input(sums), to = KernelTensor(out), random, categories,
+          samples] {
+           const auto* all = static_cast<double*>(in.on_device().mutable_data_ptr());
+           const Elements<int64_t> result(to.on_device());
+           for_each_tile<2>(
+               random.state(), result.count(),
+               [&](int64_t first, int64_t count, const uint32_t* words) {
+                 std::array<int64_t, kTileWords / 2> values;
+                 for (int64_t i = 0; i < count; ++i) {
+                   const double* row = all + (first + i) / samples * categories;
+                   const double* last = row + categories - 1;
+                   const double at = unit<double, double>(words + 2 * i) * *last;
+                   // Where the sums exceed the number; it may have been rounded up to
+                   // the whole sum: then the first place that reaches it.
+                   const double* found = std::upper_bound(row, last, at);
+                   values[i] =
+                       (*found > at ? found : std::lower_bound(row, last, at)) - row;
+                 }
+                 result.write(first, count, values.data());
+               });
+         });
 }
 
 // Category i waits for an exponential time of rate p[i]: the first to come are drawn.

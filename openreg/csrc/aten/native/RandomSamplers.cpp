@@ -55,8 +55,8 @@ void launch_samples(const char* name, const at::Tensor& out, const at::Tensor& a
     return;
   }
   const KernelTensor to(out);
-  const KernelTensor from_a(a);
-  const KernelTensor from_b(b);
+  const auto from_a = KernelTensor::input(a);
+  const auto from_b = KernelTensor::input(b);
   const PhiloxSource random =
       reserve(generator, out.device().index(), ElementStream::kBlocks);
   launch(name, out.device(), [to, from_a, from_b, random, sample] {
@@ -204,9 +204,9 @@ at::Tensor sample_dirichlet(const at::Tensor& alpha, OptionalGenerator generator
       return;
     }
     launch("_sample_dirichlet", out.device(),
-           [in = KernelTensor(gamma), to = KernelTensor(out), width] {
+           [in = KernelTensor::input(gamma), to = KernelTensor(out), width] {
              const at::Tensor from = in.on_device();
-             const auto* row = static_cast<double*>(from.mutable_data_ptr());
+             const auto* row = from.const_data_ptr<double>();
              auto* value = static_cast<scalar_t*>(to.on_device().mutable_data_ptr());
              const scalar_t largest = std::nextafter(scalar_t{1}, scalar_t{0});
              for (int64_t i = 0; i < from.numel(); i += width, row += width) {

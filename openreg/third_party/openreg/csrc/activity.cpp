@@ -7,7 +7,7 @@
 
 #include "call.h"
 
-namespace openreg {
+namespace openreg::driver {
 
 std::atomic<bool> activityRecorded = false;
 
@@ -74,9 +74,9 @@ RecordedCall::~RecordedCall() {
   deliver(record_);
 }
 
-}  // namespace openreg
+}  // namespace openreg::driver
 
-using namespace openreg;
+using namespace openreg::driver;
 
 orError_t orActivityStart(orActivityFn_t fn, orActivityClock_t clock, void* user) {
   return call<kPlain>(__func__, [&]() -> orError_t {

@@ -6,7 +6,7 @@
 
 #include "openreg_activity.h"
 
-namespace openreg {
+namespace openreg::driver {
 
 // Whether anybody records: the one thing which is looked at while nobody does.
 extern std::atomic<bool> activityRecorded;
@@ -39,4 +39,4 @@ struct Origin {
   int stream;
 };
 
-}  // namespace openreg
+}  // namespace openreg::driver

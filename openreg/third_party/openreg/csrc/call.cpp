@@ -1,7 +1,7 @@
 // The entry of every API function: the refusals. See docs/start/architecture.md.
 #include "call.h"
 
-namespace openreg {
+namespace openreg::driver {
 
 constinit thread_local ThreadState thread;
 
@@ -17,4 +17,4 @@ orError_t outOfHostMemory() {
   return fail(orErrorMemoryAllocation, "the driver got no host memory for its own use");
 }
 
-}  // namespace openreg
+}  // namespace openreg::driver

@@ -9,7 +9,7 @@
 #include "error.h"
 #include "process.h"
 
-namespace openreg {
+namespace openreg::driver {
 
 // What the calling thread is doing on the device side, if anything.
 enum class Activity : uint8_t { kNone, kKernel, kCallback };
@@ -67,4 +67,4 @@ orError_t call(const char* function, Body&& body) noexcept {
   }
 }
 
-}  // namespace openreg
+}  // namespace openreg::driver

@@ -17,7 +17,7 @@
 #include "openreg_graph.h"
 #include "stream.h"
 
-namespace openreg {
+namespace openreg::driver {
 
 // How many tasks of which stream one can be sure have run. Joining counts as a task.
 using Seen = std::map<const Stream*, uint64_t>;
@@ -40,8 +40,7 @@ struct Capture {
                          [&](Member& m) { return m.stream.get() == &stream; });
   }
   void spoil(const char* why) {
-    if (spoiltBy.empty())
-      spoiltBy = std::string(openreg::thread.function) + "() " + why;
+    if (spoiltBy.empty()) spoiltBy = std::string(driver::thread.function) + "() " + why;
   }
 };
 
@@ -211,9 +210,9 @@ orError_t refusePageable(Stream& stream) {
       "copies pageable memory in a capture: use orMallocHost() memory");
 }
 
-}  // namespace openreg
+}  // namespace openreg::driver
 
-using namespace openreg;
+using namespace openreg::driver;
 
 orError_t orStreamBeginCapture(orStream_t stream, orStreamCaptureMode mode) {
   return call(__func__, [&]() -> orError_t {

@@ -6,7 +6,7 @@
 #include "openreg.h"
 #include "task.h"
 
-namespace openreg {
+namespace openreg::driver {
 
 class Device;
 class Stream;
@@ -29,4 +29,4 @@ orError_t refuseOnCaptured(const CapturedMark& mark);
 orError_t refuseOutsideMark(Stream& stream);
 orError_t refusePageable(Stream& stream);
 
-}  // namespace openreg
+}  // namespace openreg::driver

@@ -6,7 +6,7 @@
 #include "memory.h"
 #include "stream.h"
 
-namespace openreg {
+namespace openreg::driver {
 namespace {
 
 // Small copies from pageable memory are read into a buffer at once, so that they need
@@ -134,9 +134,9 @@ orError_t fill(void* ptr, int value, size_t count, orStream_t handle, bool wait)
 }
 
 }  // namespace
-}  // namespace openreg
+}  // namespace openreg::driver
 
-using namespace openreg;
+using namespace openreg::driver;
 
 orError_t orMemcpy(void* dst, const void* src, size_t count, orMemcpyKind kind) {
   return call<kStart | kRecorded>(

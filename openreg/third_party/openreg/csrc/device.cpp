@@ -9,7 +9,7 @@
 #include "capture.h"
 #include "stream.h"
 
-namespace openreg {
+namespace openreg::driver {
 
 Device::Device(int index) : heap(config.deviceMemory), index_(index) {
   orStream_t unused = nullptr;  // NULL is the handle of the default stream
@@ -98,9 +98,9 @@ orError_t checkDevice(int device) {
   return orSuccess;
 }
 
-}  // namespace openreg
+}  // namespace openreg::driver
 
-using namespace openreg;
+using namespace openreg::driver;
 
 orError_t orGetDeviceCount(int* count) {
   return call<kPlain>(__func__, [&]() -> orError_t {

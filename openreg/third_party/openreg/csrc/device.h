@@ -12,7 +12,7 @@
 #include "heap.h"
 #include "openreg.h"
 
-namespace openreg {
+namespace openreg::driver {
 
 class Stream;
 
@@ -66,4 +66,4 @@ class Device {
 // orSuccess when `device` is the ordinal of a device. Does not need a running driver.
 orError_t checkDevice(int device);
 
-}  // namespace openreg
+}  // namespace openreg::driver

@@ -6,7 +6,7 @@
 
 #include "call.h"
 
-namespace openreg {
+namespace openreg::driver {
 namespace {
 
 // Plain bytes: usable to the very end of a thread, which a string would not be.
@@ -60,10 +60,14 @@ orError_t fail(orError_t code, const char* format, ...) {
   return code;
 }
 
-}  // namespace openreg
+}  // namespace openreg::driver
 
-const char* orGetErrorName(orError_t error) { return openreg::entryOf(error).name; }
+const char* orGetErrorName(orError_t error) {
+  return openreg::driver::entryOf(error).name;
+}
 
-const char* orGetErrorString(orError_t error) { return openreg::entryOf(error).text; }
+const char* orGetErrorString(orError_t error) {
+  return openreg::driver::entryOf(error).text;
+}
 
-const char* orGetErrorDetail(void) { return openreg::detail; }
+const char* orGetErrorDetail(void) { return openreg::driver::detail; }

@@ -3,10 +3,10 @@
 
 #include "openreg.h"
 
-namespace openreg {
+namespace openreg::driver {
 
 // Stores "orFunction(): message" as the thread's error detail and returns `code`. The
 // function's name is the one that call() noted, see call.h.
 [[gnu::format(printf, 2, 3)]] orError_t fail(orError_t code, const char* format, ...);
 
-}  // namespace openreg
+}  // namespace openreg::driver

@@ -4,7 +4,7 @@
 #include "call.h"
 #include "capture.h"
 
-namespace openreg {
+namespace openreg::driver {
 namespace {
 
 orError_t createEvent(orEvent_t* event, unsigned int flags) {
@@ -49,9 +49,9 @@ void setRecord(Event& event, LastRecord record) {
 }
 
 }  // namespace
-}  // namespace openreg
+}  // namespace openreg::driver
 
-using namespace openreg;
+using namespace openreg::driver;
 
 orError_t orEventCreate(orEvent_t* event) {
   return call(__func__, [&] { return createEvent(event, orEventDefault); });

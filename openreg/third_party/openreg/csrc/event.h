@@ -10,7 +10,7 @@
 #include "openreg.h"
 #include "stream.h"
 
-namespace openreg {
+namespace openreg::driver {
 
 struct CapturedMark;
 
@@ -38,4 +38,4 @@ struct Event {
   std::shared_ptr<CapturedMark> captured;
 };
 
-}  // namespace openreg
+}  // namespace openreg::driver

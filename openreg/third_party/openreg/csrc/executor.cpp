@@ -26,7 +26,7 @@
 #include "simulator.h"
 #include "stream.h"
 
-namespace openreg {
+namespace openreg::driver {
 namespace {
 
 // After work the worker naps for about 2 ms, looking now and then, before it sleeps for
@@ -250,4 +250,4 @@ void Stream::halt(std::chrono::steady_clock::time_point deadline) {
   }
 }
 
-}  // namespace openreg
+}  // namespace openreg::driver

@@ -14,7 +14,7 @@
 #include "openreg_graph.h"
 #include "stream.h"
 
-namespace openreg {
+namespace openreg::driver {
 namespace {
 
 // Graph, executable and pending launches share the tasks: they may go in any order.
@@ -95,9 +95,9 @@ orError_t createGraph(std::vector<Node> nodes, orGraph_t* graph) {
   return orSuccess;
 }
 
-}  // namespace openreg
+}  // namespace openreg::driver
 
-using namespace openreg;
+using namespace openreg::driver;
 
 orError_t orGraphGetNodeCount(orGraph_t graph, size_t* count) {
   return call(__func__, [&]() -> orError_t {

@@ -6,8 +6,8 @@
 #include "openreg.h"
 #include "task.h"
 
-namespace openreg {
+namespace openreg::driver {
 
 orError_t createGraph(std::vector<Node> nodes, orGraph_t* graph);
 
-}  // namespace openreg
+}  // namespace openreg::driver

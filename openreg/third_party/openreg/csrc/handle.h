@@ -15,7 +15,7 @@
 #include <new>
 #include <utility>
 
-namespace openreg {
+namespace openreg::driver {
 
 template <class T>
 class Table;
@@ -185,4 +185,4 @@ Ref<T>::~Ref() {
   if (slot_) table<T>.release(slot_);
 }
 
-}  // namespace openreg
+}  // namespace openreg::driver

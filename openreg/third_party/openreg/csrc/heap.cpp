@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace openreg {
+namespace openreg::driver {
 namespace {
 
 size_t roundUp(size_t size) {
@@ -87,4 +87,4 @@ std::optional<Heap::Range> Heap::find(size_t offset) const {
 
 size_t Heap::largestFree() const { return sizes_.empty() ? 0 : sizes_.rbegin()->first; }
 
-}  // namespace openreg
+}  // namespace openreg::driver

@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-namespace openreg {
+namespace openreg::driver {
 
 class Heap {
  public:
@@ -55,4 +55,4 @@ class Heap {
   size_t touchedBytes_ = 0;  // sum over the free blocks
 };
 
-}  // namespace openreg
+}  // namespace openreg::driver

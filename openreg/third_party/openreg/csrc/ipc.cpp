@@ -26,7 +26,7 @@
 #include "memory.h"
 #include "openreg_ipc.h"
 
-namespace openreg {
+namespace openreg::driver {
 namespace {
 
 constexpr size_t kPage = 4096;
@@ -85,28 +85,37 @@ void unmapAt(const std::byte* address, size_t size) {
        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
 }
 
+struct File {
+  int number = -1;
+  File() = default;
+  ~File() {
+    if (number >= 0) close(number);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+};
+
 // Opens the file of the exporting process; checks that it is the one, and that nobody
 // can make it shorter: who touches a page behind the end of a file is killed.
-orError_t openFile(const Export& exported, int* file) {
+orError_t openFile(const Export& exported, File* file) {
   char path[64];
   std::snprintf(path, sizeof path, "/proc/%d/fd/%d", static_cast<int>(exported.process),
                 exported.file);
-  *file = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
-  if (*file < 0) {
+  file->number = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+  if (file->number < 0) {
     return fail(orErrorInvalidResourceHandle,
                 "process %d, which exported the memory, has ended or cannot be reached "
                 "(%s: %s). It must run, under the same user, until the handle is open",
                 static_cast<int>(exported.process), path, std::strerror(errno));
   }
   struct stat status = {};
-  const int seals = fcntl(*file, F_GET_SEALS);
-  if (fstat(*file, &status) == 0 && status.st_ino == exported.inode && seals >= 0 &&
+  const int seals = fcntl(file->number, F_GET_SEALS);
+  if (fstat(file->number, &status) == 0 && status.st_ino == exported.inode && seals >= 0 &&
       (seals & F_SEAL_SHRINK) != 0 &&
       exported.size <= static_cast<uint64_t>(status.st_size) &&
       exported.offset <= static_cast<uint64_t>(status.st_size) - exported.size) {
     return orSuccess;
   }
-  close(*file);
   return fail(orErrorInvalidResourceHandle,
               "process %d is not the one that exported the memory: that one has ended",
               static_cast<int>(exported.process));
@@ -124,13 +133,12 @@ orError_t openImport(void** ptr, const Export& exported) {
     *ptr = reinterpret_cast<void*>(address);
     return orSuccess;
   }
-  int file = -1;
+  File file;  // closed below: the mapping keeps what it needs
   if (orError_t error = openFile(exported, &file)) return error;
   auto offset = room().allocate(import.mapped());
   std::byte* start = offset ? reservation.host + reservation.own + *offset : nullptr;
-  const bool mapped = offset && mapAt(start, file, import) != nullptr;
+  const bool mapped = offset && mapAt(start, file.number, import) != nullptr;
   const char* reason = offset ? std::strerror(errno) : "no addresses are left";
-  close(file);  // the mapping keeps it
   if (!mapped) {
     if (offset) {
       unmapAt(start, import.mapped());
@@ -171,9 +179,9 @@ orPointerAttributes importedAttributes(const void* ptr) {
   return {orMemoryTypeUnregistered, -1, nullptr, 0};
 }
 
-}  // namespace openreg
+}  // namespace openreg::driver
 
-using namespace openreg;
+using namespace openreg::driver;
 
 orError_t orIpcGetMemHandle(orIpcMemHandle_t* handle, void* ptr) {
   return call(__func__, [&]() -> orError_t {

@@ -3,9 +3,9 @@
 
 #include "openreg.h"
 
-namespace openreg {
+namespace openreg::driver {
 
 // What an address behind this process's own memory is: `type` tells whether it is open.
 orPointerAttributes importedAttributes(const void* ptr);
 
-}  // namespace openreg
+}  // namespace openreg::driver

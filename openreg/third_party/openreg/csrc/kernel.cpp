@@ -10,7 +10,7 @@
 #include "simulator.h"
 #include "stream.h"
 
-namespace openreg {
+namespace openreg::driver {
 namespace {
 
 // Plain bytes: neither kernels nor the end of a thread have to free anything.
@@ -22,9 +22,9 @@ const char* faultWords() { return words; }
 
 void clearFaultWords() { words[0] = '\0'; }
 
-}  // namespace openreg
+}  // namespace openreg::driver
 
-using namespace openreg;
+using namespace openreg::driver;
 
 orError_t orLaunchKernel(const char* name, orKernel_t kernel, void* args,
                          orHostFn_t destroy, orStream_t stream) {

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <new>
 #include <shared_mutex>
 
 #include "call.h"
@@ -17,7 +18,7 @@
 #include "ipc.h"
 #include "simulator.h"
 
-namespace openreg {
+namespace openreg::driver {
 
 Reservation reservation;
 
@@ -144,9 +145,9 @@ orPointerAttributes attributesOf(const void* ptr) {
   return kUnregistered;
 }
 
-}  // namespace openreg
+}  // namespace openreg::driver
 
-using namespace openreg;
+using namespace openreg::driver;
 
 orError_t orMalloc(void** ptr, size_t size) {
   return call<kStart | kRecorded>(__func__, [&]() -> orError_t {
@@ -227,8 +228,13 @@ orError_t orMallocHost(void** ptr, size_t size) {
     if (block == MAP_FAILED) {
       return fail(orErrorMemoryAllocation, "the host has no %zu bytes of memory", size);
     }
-    std::lock_guard lock(pinnedMutex);
-    pinned[reinterpret_cast<uintptr_t>(block)] = {size, thread.device};
+    try {
+      std::lock_guard lock(pinnedMutex);
+      pinned[reinterpret_cast<uintptr_t>(block)] = {size, thread.device};
+    } catch (const std::bad_alloc&) {
+      munmap(block, size);
+      throw;
+    }
     *ptr = block;
     return orSuccess;
   });

@@ -12,7 +12,7 @@
 
 #include "openreg.h"
 
-namespace openreg {
+namespace openreg::driver {
 
 struct Reservation {
   std::byte* host = nullptr;  // start of range A
@@ -45,4 +45,4 @@ inline void* deviceSide(const void* ptr) {
 // What the driver knows about an address; never fails.
 orPointerAttributes attributesOf(const void* ptr);
 
-}  // namespace openreg
+}  // namespace openreg::driver

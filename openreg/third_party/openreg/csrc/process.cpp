@@ -16,7 +16,7 @@
 #include "memory.h"
 #include "simulator.h"
 
-namespace openreg {
+namespace openreg::driver {
 
 Config config;
 std::atomic<ProcessState> processStateNow = ProcessState::kFresh;
@@ -138,7 +138,8 @@ orError_t startDriver() {
 }  // namespace
 
 orError_t loadConfig() {
-  static const std::string problem = readEnvironment();
+  // Never destroyed: threads may call the driver while the process exits.
+  static const auto& problem = *new std::string(readEnvironment());
   if (problem.empty()) return orSuccess;
   return fail(orErrorInitializationError, "%s", problem.c_str());
 }
@@ -166,9 +167,9 @@ Device& deviceAt(int index) { return *devices[index]; }
 
 Device& currentDevice() { return *devices[thread.device]; }
 
-}  // namespace openreg
+}  // namespace openreg::driver
 
-using namespace openreg;
+using namespace openreg::driver;
 
 orError_t orInit(void) {
   return call(__func__, [] { return orSuccess; });  // call() has started the driver

@@ -6,7 +6,7 @@
 
 #include "openreg.h"
 
-namespace openreg {
+namespace openreg::driver {
 
 class Device;
 
@@ -50,4 +50,4 @@ orError_t enterProcess(bool start);
 Device& deviceAt(int index);
 Device& currentDevice();
 
-}  // namespace openreg
+}  // namespace openreg::driver

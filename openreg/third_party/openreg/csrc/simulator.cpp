@@ -13,7 +13,7 @@
 #include "call.h"
 #include "stream.h"
 
-namespace openreg {
+namespace openreg::driver {
 
 std::atomic<bool> simulatorActive = false;
 
@@ -135,9 +135,9 @@ void resetSimulator() {
   state.update();
 }
 
-}  // namespace openreg
+}  // namespace openreg::driver
 
-using namespace openreg;
+using namespace openreg::driver;
 
 orError_t orSimHold(orStream_t stream) {
   return call(__func__, [&]() -> orError_t {

@@ -6,7 +6,7 @@
 
 #include "openreg.h"
 
-namespace openreg {
+namespace openreg::driver {
 
 class Stream;
 
@@ -34,4 +34,4 @@ void wakeHeld();
 // loadConfig().
 void resetSimulator();
 
-}  // namespace openreg
+}  // namespace openreg::driver

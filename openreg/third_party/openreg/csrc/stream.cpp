@@ -7,7 +7,7 @@
 #include "capture.h"
 #include "simulator.h"
 
-namespace openreg {
+namespace openreg::driver {
 namespace {
 
 constexpr int kLeastPriority = 0;
@@ -44,9 +44,9 @@ orError_t failStream(orStream_t handle) {
               static_cast<void*>(handle));
 }
 
-}  // namespace openreg
+}  // namespace openreg::driver
 
-using namespace openreg;
+using namespace openreg::driver;
 
 orError_t orStreamCreate(orStream_t* stream) {
   return call(__func__, [&] { return createStream(stream, kLeastPriority); });

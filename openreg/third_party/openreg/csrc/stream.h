@@ -13,7 +13,7 @@
 #include "openreg.h"
 #include "task.h"
 
-namespace openreg {
+namespace openreg::driver {
 
 struct Capture;
 
@@ -96,4 +96,4 @@ inline Ref<Stream> Device::defaultStream() const { return defaultStream_; }
 Ref<Stream> findStream(orStream_t handle);
 orError_t failStream(orStream_t handle);
 
-}  // namespace openreg
+}  // namespace openreg::driver

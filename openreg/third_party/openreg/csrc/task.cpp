@@ -11,7 +11,7 @@
 #include "memory.h"
 #include "stream.h"
 
-namespace openreg {
+namespace openreg::driver {
 namespace {
 
 struct Runner {
@@ -120,4 +120,4 @@ void runTask(const Task& task, Device& device, Origin origin) noexcept {
   deliver(record);
 }
 
-}  // namespace openreg
+}  // namespace openreg::driver

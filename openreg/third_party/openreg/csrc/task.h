@@ -12,7 +12,7 @@
 #include "activity.h"
 #include "openreg.h"
 
-namespace openreg {
+namespace openreg::driver {
 
 class Device;
 struct Node;
@@ -90,4 +90,4 @@ struct Node {
 // Runs the task, or drops it when the device has a fault.
 void runTask(const Task& task, Device& device, Origin origin) noexcept;
 
-}  // namespace openreg
+}  // namespace openreg::driver
