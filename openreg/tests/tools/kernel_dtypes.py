@@ -1,4 +1,4 @@
-# Writes the table of the dtypes that the kernel library takes; see docs/operators/structured.md.
+# Writes the table of what the kernel library takes; see docs/operators/structured.md.
 """Try each kernel of the library with all dtypes, on small CPU tensors:
 
 python openreg/tests/tools/kernel_dtypes.py            compare with the table
@@ -9,6 +9,7 @@ import argparse
 import difflib
 import functools
 import itertools
+import os
 import re
 import sys
 import textwrap
@@ -18,7 +19,11 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+
+os.environ["TORCH_CPP_LOG_LEVEL"] = "ERROR"  # torch reads it once: no kernel warns
+
 import torch
+from kernel_overlaps import refused_overlaps
 from kernel_samples import Sample, collect
 
 
@@ -52,28 +57,80 @@ LETTERS = {
 }
 FLOAT8 = "45678"
 LETTER_OF = {dtype: letter for letter, dtype in LETTERS.items()}
-# The entries of kernels that are launched by a name: the operator that they belong to.
-NAMED = {
-    "addr": "addr",
-    "arange": "arange.start_step",
-    "binary_cross_entropy": "binary_cross_entropy",
-    "dot": "dot",
-    "embedding_dense_backward": "embedding_dense_backward",
-    "huber_loss": "huber_loss",
-    "index_select": "index_select",
-    "kthvalue": "kthvalue",
-    "max": "max",
-    "min": "min",
-    "mode": "mode",
-    "mse_loss": "mse_loss",
-    "native_group_norm": "native_group_norm",
-    "native_layer_norm": "native_layer_norm",
-    "nonzero": "nonzero",
-    "smooth_l1_loss": "smooth_l1_loss",
-    "std": "std.correction",
-    "take": "take",
-    "var": "var.correction",
+
+
+class Named(NamedTuple):
+    """A kernel that is launched by a name, and the operator that it computes."""
+
+    operator: str
+    inplace: bool = False  # `self` of the operator is its output
+    out: str = ""  # the place of the output, unless it is the operator's result
+    more: str = ""  # dtypes that the kernel serves, and the CPU's operator does not
+    numbers: str | None = None  # if the host has checked them
+
+
+def same(*names: str) -> dict[str, Named]:
+    return {name: Named(name) for name in names}
+
+
+NAMED = same(
+    *("_adaptive_avg_pool2d", "_adaptive_avg_pool2d_backward"),
+    *("_adaptive_avg_pool3d", "_adaptive_avg_pool3d_backward"),
+    *("_cdist_backward", "_cdist_forward", "_pdist_backward", "_pdist_forward"),
+    *("_ctc_loss", "_ctc_loss_backward"),
+    *("_embedding_bag", "_embedding_bag_dense_backward"),
+    "_embedding_bag_per_sample_weights_backward",
+    "_prelu_kernel_backward",
+    *("_weight_norm_interface", "_weight_norm_interface_backward"),
+    *("addr", "binary_cross_entropy", "bincount", "col2im", "im2col", "dot"),
+    *("embedding_dense_backward", "flip", "fractional_max_pool3d_backward"),
+    *("glu_backward", "huber_loss", "index_select", "kthvalue", "linspace"),
+    *("grid_sampler_2d", "grid_sampler_2d_backward"),
+    *("grid_sampler_3d", "grid_sampler_3d_backward"),
+    *("log_sigmoid_forward", "logit", "logspace", "max", "min", "mode", "mse_loss"),
+    *("max_pool3d_with_indices", "max_pool3d_with_indices_backward"),
+    *("max_unpool2d", "max_unpool3d", "median", "nanmedian", "nonzero"),
+    *("native_group_norm", "native_layer_norm"),
+    *("nll_loss2d_backward", "nll_loss2d_forward"),
+    *("reflection_pad2d", "reflection_pad2d_backward"),
+    *("reflection_pad3d", "reflection_pad3d_backward"),
+    *("replication_pad2d", "replication_pad2d_backward"),
+    *("replication_pad3d", "replication_pad3d_backward"),
+    *("smooth_l1_loss", "take", "unfold_backward"),
+) | {
+    "_cummax_helper": Named("cummax"),
+    "_cummin_helper": Named("cummin"),
+    "_unique2": Named("_unique2", out="l"),
+    "arange": Named("arange.start_step"),
+    "count_nonzero": Named("count_nonzero.dim_IntList"),
+    "embedding_renorm_": Named("embedding_renorm", inplace=True),
+    "eye": Named("eye.m"),
+    "histc": Named("histc", more="Bbhil", numbers=".."),
+    "index_fill_": Named("index_fill.int_Scalar", inplace=True),
+    "masked_scatter_": Named("masked_scatter", inplace=True),
+    "multi_margin_loss": Named("multi_margin_loss", more="ey", numbers=".^"),
+    "multi_margin_loss_backward": Named(
+        "multi_margin_loss_backward", more="ey", numbers=".^"
+    ),
+    "multilabel_margin_loss_backward": Named("multilabel_margin_loss_backward", more="ey"),
+    "multilabel_margin_loss_forward": Named("multilabel_margin_loss_forward", more="ey"),
+    "nansum": Named("nansum", more="EFD"),
+    "put_": Named("put", inplace=True),
+    "range": Named("range.step"),
+    "repeat_interleave": Named("repeat_interleave.Tensor"),
+    "searchsorted": Named("searchsorted.Tensor", out="."),
+    "std": Named("std.correction"),
+    "std_mean": Named("std_mean.correction"),
+    "unique_consecutive": Named("unique_consecutive", out="l"),
+    "unique_dim": Named("unique_dim", out="l"),
+    "unique_dim_consecutive": Named("unique_dim_consecutive", out="l"),
+    "var": Named("var.correction"),
+    "var_mean": Named("var_mean.correction"),
 }
+
+
+# The backend's own kernels, and the dtypes in which only they compute.
+MORE = {"InFloat<": "ey", "kUpsample": "ey", "abs_out": "?"}
 
 
 class Entry(NamedTuple):
@@ -81,13 +138,14 @@ class Entry(NamedTuple):
 
     patterns: tuple[str, ...]
     numbers: str
+    overlaps: str = ""
 
 
 # What the rules below do not find. The base of pow.Scalar chooses the dtype of the result,
 # in which the kernel computes. The host checks the exponent of pow.Tensor_Scalar.
 EXCEPTIONS = {"pow.Scalar": Entry((".*:BbhileyfdFD",), ".")}
 CHECKED_BY_HOST = {("pow.Tensor_Scalar", "exponent")}
-HEAD = """// Which dtypes the kernel library computes with; see docs/operators/structured.md.
+HEAD = """// Which arguments the kernel library takes; see docs/operators/structured.md.
 //
 // Written by openreg/tests/tools/kernel_dtypes.py, which tries the kernels.
 #include "csrc/aten/native/KernelDtypes.h"
@@ -136,13 +194,14 @@ def main() -> int:
 # -- which kernels --
 
 
-class KernelName(NamedTuple):
+class Kernel(NamedTuple):
     entry: str  # "mul.Tensor"
-    operator: str  # of the functional form: "mul.Tensor"
+    named: Named
     one_dtype: bool  # TensorIterator converts all operands
+    structured: bool
 
 
-def kernels() -> list[KernelName]:
+def kernels() -> list[Kernel]:
     """Find in the sources what goes through the table."""
     structs = {
         name.removeprefix("aten::").replace(".", "_"): name.removeprefix("aten::")
@@ -152,13 +211,16 @@ def kernels() -> list[KernelName]:
     found = {}
     text = "\n".join(path.read_text() for path in sorted((CSRC / "aten").rglob("*.cpp")))
     pattern = r"\b(structured|product|pointwise|structured_op|iterator_kernel)<\s*"
-    pattern += r"(?:op|at::_ops)::(\w+)"
-    for kind, struct in re.findall(pattern, text):
+    pattern += r"(?:op|at::_ops)::(\w+)([^;]*?)>(?:\(m|;)"
+    for kind, struct, rest in re.findall(pattern, text):
         name = structs[struct]
         one = kind in ("pointwise", "iterator_kernel") or is_iterator(struct)
-        found[name] = KernelName(name, name, one and struct != "index_Tensor")
-    for entry, operator in NAMED.items():
-        found[entry] = KernelName(entry, operator, one_dtype=entry == "addr")
+        more = next((MORE[own] for own in MORE if own in rest), "")
+        found[name] = Kernel(
+            name, Named(name, more=more), one and struct != "index_Tensor", not one
+        )
+    for entry, named in NAMED.items():
+        found[entry] = Kernel(entry, named, one_dtype=entry == "addr", structured=False)
     return sorted(found.values())
 
 
@@ -177,19 +239,17 @@ def meta_headers() -> list[str]:
 
 
 def measure(wanted: Callable[[str], bool]) -> dict[str, Entry]:
-    names = [kernel for kernel in kernels() if wanted(kernel.entry)]
-    samples = collect({kernel.operator for kernel in names})
+    found = [kernel for kernel in kernels() if wanted(kernel.entry)]
+    samples = collect({kernel.named.operator for kernel in found})
     entries: dict[str, Entry] = {}
-    for kernel in names:
+    for kernel in found:
         if kernel.entry in EXCEPTIONS:
             entries[kernel.entry] = EXCEPTIONS[kernel.entry]
             continue
         by_text: dict[str, list[Sample]] = {}
-        for sample in samples[kernel.operator]:
+        for sample in samples[kernel.named.operator]:
             by_text.setdefault(sample.text, []).append(sample)
-        measured = {
-            text: entry_of(group, kernel.one_dtype) for text, group in by_text.items()
-        }
+        measured = {text: entry_of(group, kernel) for text, group in by_text.items()}
         if len(set(measured.values())) == 1:
             entries[kernel.entry] = next(iter(measured.values()))
         else:
@@ -198,16 +258,25 @@ def measure(wanted: Callable[[str], bool]) -> dict[str, Entry]:
     return entries
 
 
-def entry_of(samples: list[Sample], one_dtype: bool) -> Entry:
+def entry_of(samples: list[Sample], kernel: Kernel) -> Entry:
+    named = kernel.named
     found: dict[str, set[str]] = defaultdict(set)
     for sample in samples:
-        if one_dtype:
-            found["="] |= set(computed_dtypes(sample))
-        else:
-            for places, letters in patterns_of(sample).items():
-                found[places] |= letters
+        if kernel.one_dtype:
+            found["="] |= {*computed_dtypes(sample), *named.more}
+            continue
+        for places, letters in patterns_of(sample).items():
+            if named.inplace:  # `self` is the output, and no input
+                places = places[1:-1] + places[0]
+            if named.out:
+                places = places[:-1] + named.out
+            found[places] |= letters | set(named.more if "*" in places else "")
     texts = [f"{places}:{ordered(letters)}".rstrip(":") for places, letters in found.items()]
-    return Entry(tuple(texts), numbers_of(samples[0], set().union(*found.values())))
+    numbers = named.numbers
+    if numbers is None:
+        numbers = numbers_of(samples[0], set().union(*found.values()))
+    overlaps = refused_overlaps(samples) if kernel.structured else ""
+    return Entry(tuple(texts), numbers, overlaps)
 
 
 def ordered(letters: Iterable[str]) -> str:
@@ -375,7 +444,11 @@ def render(entries: dict[str, Entry]) -> str:
     rows = []
     for entry, operators in sorted(names.items(), key=lambda item: sorted(item[1])):
         patterns, called = quoted(entry.patterns), quoted(sorted(operators))
-        rows.append(f"    {{{patterns},\n     \"{entry.numbers}\",\n     {called}}},\n")
+        rows.append(
+            f"    {{{patterns},\n"
+            f'     "{entry.numbers}", "{entry.overlaps}",\n'
+            f"     {called}}},\n"
+        )
     return HEAD + "".join(rows) + TAIL
 
 

@@ -2,10 +2,11 @@
 """Record what the samples of the operator database call, forward and backward."""
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.testing._internal.opinfo.core import OpInfo
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -14,14 +15,25 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 SMALL = 4096  # elements of all tensors of a call
 TENSORS = ("Tensor", "Optional[Tensor]", "List[Tensor]", "List[Optional[Tensor]]")
 NUMBERS = ("number", "Optional[number]")
+
+
+def _bag_gradient(weights: torch.Tensor | None = None) -> tuple[Any, ...]:
+    indices, bags, sizes = torch.arange(2), torch.arange(2), torch.ones(2).long()
+    grad = torch.ones(2, 3)
+    return (grad, indices, bags, sizes, torch.arange(2), 2, False, 0, weights, -1)
+
+
 # Calls that no sample of the database makes, at least not on the CPU.
 WRITTEN: dict[str, list[tuple[Any, ...]]] = {
     "_addmm_activation": [(torch.ones(2, 2), torch.ones(2, 2), torch.ones(2, 2))],
+    "_dirichlet_grad": [(torch.ones(2, 3), torch.ones(2, 3), torch.ones(2, 3))],
+    "_embedding_bag_dense_backward": [_bag_gradient(), _bag_gradient(torch.ones(2))],
     "_prelu_kernel": [(torch.ones(2, 3), torch.ones(1, 3))],
     "arange.start_step": [(0, 2, 1, torch.float32)],
     "clamp_max": [(torch.ones(3), 1)],
     "conj_physical": [(torch.ones(3, dtype=torch.complex64),)],
     "norm.ScalarOpt_dim_dtype": [(torch.ones(3), 2, [0], False, torch.float32)],
+    "unique_dim_consecutive": [(torch.ones(4, 2), 0)],
     "scatter.reduce": [
         (torch.ones(3), 0, torch.tensor([0]), torch.ones(1), text)
         for text in ("add", "multiply")
@@ -30,6 +42,44 @@ WRITTEN: dict[str, list[tuple[Any, ...]]] = {
         (torch.ones(3), 0, torch.tensor([0]), 1, text) for text in ("add", "multiply")
     ],
 }
+
+
+# Programs whose operators, forward and backward, have no sample either.
+PROGRAMS: list[Callable[[], torch.Tensor]] = [
+    lambda: F.ctc_loss(
+        _leaf(4, 1, 3).log_softmax(2), torch.tensor([[1, 2]]), [4], [2], blank=0
+    ),
+    lambda: F.ctc_loss(
+        _leaf(4, 1, 3).log_softmax(2),
+        torch.tensor([[1, 2]]),
+        torch.tensor([4]),
+        torch.tensor([2]),
+    ),
+    lambda: torch._weight_norm_interface(_leaf(3, 2), _leaf(3, 1), 0)[0],
+    lambda: torch._standard_gamma(_leaf(3).exp()),
+    *(
+        lambda mode=mode: F.interpolate(_leaf(1, 1, 4, 4), 3, mode=mode, antialias=True)
+        for mode in ("bilinear", "bicubic", "lanczos")
+    ),
+    lambda: F.embedding_bag(
+        torch.tensor([0, 1, 1, 0]), _leaf(3, 2), torch.tensor([0, 2]), mode="sum"
+    ),
+    lambda: F.embedding_bag(
+        torch.tensor([0, 1, 1, 0]),
+        _leaf(3, 2),
+        torch.tensor([0, 2]),
+        mode="sum",
+        per_sample_weights=_leaf(4),
+    ),
+    lambda: F.embedding(torch.tensor([0, 1]), torch.ones(2, 3), max_norm=1.0),
+    lambda: torch.isin(torch.arange(4.0), 2.0),
+    lambda: torch.isin(2.0, torch.arange(4.0)),
+    lambda: torch.range(0, 3),
+]
+
+
+def _leaf(*sizes: int) -> torch.Tensor:
+    return torch.rand(sizes).requires_grad_()
 
 
 class Sample:
@@ -73,11 +123,8 @@ class Sample:
                 lambda x, dtype=dtype: _cast(x, dtype),
                 self.values[place],
             )
-        arguments = self.op._schema.arguments
-        args = [given[each.name] for each in arguments if not each.kwarg_only]
-        kwargs = {each.name: given[each.name] for each in arguments if each.kwarg_only}
         try:
-            result = self.op(*args, **kwargs)
+            result = call(self.op, given)
         except Exception:
             return None
         return result[0] if isinstance(result, tuple | list) else result
@@ -92,6 +139,13 @@ class Sample:
         sizes = [x.numel() for x in tensors]
         floats = any(x.is_floating_point() or x.is_complex() for x in tensors)
         return not floats, max(sizes, default=0) < 4, sum(sizes)
+
+
+def call(op: torch._ops.OpOverload, values: dict[str, Any]) -> Any:
+    """Call `op` with values by the names of its schema."""
+    arguments = op._schema.arguments
+    args = [values[each.name] for each in arguments if not each.kwarg_only]
+    return op(*args, **{x.name: values[x.name] for x in arguments if x.kwarg_only})
 
 
 def _cast(tensor: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
@@ -153,6 +207,8 @@ def collect(wanted: set[str]) -> dict[str, list[Sample]]:
             if dtype in op.supported_dtypes("cpu"):
                 _run(op, dtype, recorder)
                 break
+    for program in PROGRAMS:
+        _record(program, recorder)
     found = {name: list(calls.values()) for name, calls in recorder.calls.items()}
     for name in wanted & set(WRITTEN):
         found[name] += [Sample(operator(name), args, {}) for args in WRITTEN[name]]
@@ -165,12 +221,16 @@ def collect(wanted: set[str]) -> dict[str, list[Sample]]:
 def _run(op: OpInfo, dtype: torch.dtype, recorder: Recorder) -> None:
     differentiable = op.supports_autograd and dtype.is_floating_point
     for sample in op.sample_inputs_func(op, "cpu", dtype, differentiable):
-        with contextlib.suppress(Exception), recorder:
-            result = op(sample.input, *sample.args, **sample.kwargs)
-            outputs = [
-                x
-                for x in tree_leaves(result)
-                if isinstance(x, torch.Tensor) and x.requires_grad
-            ]
-            if outputs:
-                torch.autograd.backward(outputs, [torch.ones_like(x) for x in outputs])
+        _record(lambda: op(sample.input, *sample.args, **sample.kwargs), recorder)  # noqa: B023
+
+
+def _record(program: Callable[[], Any], recorder: Recorder) -> None:
+    """Run it forward and backward."""
+    with contextlib.suppress(Exception), recorder:
+        outputs = [
+            x
+            for x in tree_leaves(program())
+            if isinstance(x, torch.Tensor) and x.requires_grad
+        ]
+        if outputs:
+            torch.autograd.backward(outputs, [torch.ones_like(x) for x in outputs])

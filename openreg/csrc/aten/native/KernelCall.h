@@ -138,6 +138,13 @@ bool depends_on_default_dtype(at::ScalarType compute, const Args&... args) {
   return !given;
 }
 
+template <class... Args>
+std::string_view text_of(const Args&... args) {
+  std::string_view text;
+  (for_each_text(args, [&](std::string_view value) { text = value; }), ...);
+  return text;
+}
+
 // LITERALINCLUDE START: RUN
 // Enqueues the kernel, unless it has nothing to write. `compute` is the common dtype
 // that TensorIterator found, or Undefined. Throws if the kernel library has no kernel
@@ -151,9 +158,7 @@ void run(const Kernel<typename Call::Function>& kernel, Form form,
   dtypes.push_back(outputs[0].scalar_type());
   c10::SmallVector<const at::Scalar*, 4> numbers;
   (for_each_scalar(args, [&](const at::Scalar* x) { numbers.push_back(x); }), ...);
-  std::string_view text;
-  (for_each_text(args, [&](std::string_view value) { text = value; }), ...);
-  const KernelDtypes& entry = kernel.dtypes_for(text);  // (1)
+  const KernelDtypes& entry = kernel.dtypes_for(text_of(args...));  // (1)
   const bool one_dtype = entry.computes_in_one_dtype();
   const bool empty =
       std::all_of(outputs.begin(), outputs.end(),

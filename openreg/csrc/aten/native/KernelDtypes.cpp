@@ -1,6 +1,7 @@
-// Which dtypes the kernel library computes with; see docs/operators/structured.md.
+// Which arguments the kernel library takes; see docs/operators/structured.md.
 #include "csrc/aten/native/KernelDtypes.h"
 
+#include <ATen/MemoryOverlap.h>
 #include <c10/util/irange.h>
 
 #include <functional>
@@ -83,7 +84,8 @@ struct KernelDtypesTable {
   }
 };
 
-KernelDtypes::KernelDtypes(const Row& row) : numbers_(row.numbers) {
+KernelDtypes::KernelDtypes(const Row& row)
+    : numbers_(row.numbers), overlaps_(row.overlaps) {
   std::istringstream patterns(row.patterns);
   for (std::string text; patterns >> text;) {
     const size_t colon = text.find(':');
@@ -94,8 +96,8 @@ KernelDtypes::KernelDtypes(const Row& row) : numbers_(row.numbers) {
 }
 
 const KernelDtypes* KernelDtypes::find(std::string_view op) {
-  static const auto* table =
-      new KernelDtypesTable;  // kernels are launched at exit, too
+  // Never deleted: kernels are launched at exit, too.
+  static const auto* table = new KernelDtypesTable;
   const auto found = table->entries.find(op);
   return found == table->entries.end() ? nullptr : &found->second;
 }
@@ -103,8 +105,8 @@ const KernelDtypes* KernelDtypes::find(std::string_view op) {
 const KernelDtypes& KernelDtypes::of(std::string_view op) {
   const KernelDtypes* entry = find(op);
   TORCH_INTERNAL_ASSERT(entry != nullptr, "openreg: '", op,
-                        "' is missing in the table ",
-                        "of dtypes; openreg/tests/tools/kernel_dtypes.py writes it");
+                        "' is not in the table of the ",
+                        "kernels; openreg/tests/tools/kernel_dtypes.py writes it");
   return *entry;
 }
 
@@ -186,6 +188,16 @@ void KernelDtypes::check(const char* name, at::ScalarType compute,
     if (numbers[i] != nullptr) {
       check_number(*numbers[i], numbers_[i], compute);
     }
+  }
+}
+
+void KernelDtypes::check_overlap(const at::Tensor& out, const at::Tensor& input,
+                                 size_t place) const {
+  const bool whole = place >= overlaps_.size() || overlaps_[place] != 'x';
+  if (whole && input.scalar_type() == out.scalar_type()) {
+    at::assert_no_partial_overlap(out, input);
+  } else {
+    at::assert_no_overlap(out, input);
   }
 }
 

@@ -1,6 +1,7 @@
-// Which dtypes the kernel library computes with; see docs/operators/structured.md.
+// Which arguments the kernel library takes; see docs/operators/structured.md.
 #pragma once
 
+#include <ATen/core/Tensor.h>
 #include <c10/core/Scalar.h>
 #include <c10/core/ScalarType.h>
 #include <c10/util/ArrayRef.h>
@@ -28,8 +29,7 @@ class KernelDtypes {
   // Throws unless there is a kernel.
   //   compute  the dtype that TensorIterator found; used if the kernel sees only that
   //   dtypes   of the tensors among the arguments (Undefined: missing), then of the
-  //   first
-  //            output
+  //            first output
   //   numbers  the arguments of type Scalar, null if missing
   // NotImplementedError: no kernel computes in such a dtype. RuntimeError: the dtypes
   // do not go together, or a number does not fit into the one of the computation.
@@ -37,17 +37,24 @@ class KernelDtypes {
              at::ArrayRef<at::ScalarType> dtypes,
              at::ArrayRef<const at::Scalar*> numbers) const;
 
+  // Throws if `out` shares memory with `input`, a tensor of the argument that has this
+  // place among `dtypes`, so that a kernel would overwrite what it has yet to read. Some
+  // kernels may write over an input as a whole. RuntimeError.
+  void check_overlap(const at::Tensor& out, const at::Tensor& input,
+                     size_t place) const;
+
   // One line of the table.
   struct Row {
     // Patterns, separated by spaces: a letter for each of `dtypes`, '*' for one of
     // those after the colon, the same in all places, '.' for any dtype. Instead of the
-    // places,
-    // '=' says that the kernel computes in one dtype.
+    // places, '=' says that the kernel computes in one dtype.
     const char* patterns;
     // A letter for each of `numbers`, by what the kernel converts it to: '*' the dtype
-    // of
-    // '*' or '=', '^' the same or at least float32, 'd' float64, '.' anything.
+    // of '*' or '=', '^' the same or at least float32, 'd' float64, '.' anything.
     const char* numbers;
+    // A letter for each of `dtypes` but the last: 'x' if this tensor must not be the
+    // output, too. Empty if each may be.
+    const char* overlaps;
     // The operators, separated by spaces.
     const char* operators;
   };
@@ -71,6 +78,7 @@ class KernelDtypes {
 
   std::vector<Pattern> patterns_;
   std::string numbers_;
+  std::string overlaps_;
 
   friend struct KernelDtypesTable;
 };

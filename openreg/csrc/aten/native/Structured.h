@@ -2,6 +2,7 @@
 // docs/operators/structured.md.
 #pragma once
 
+#include <ATen/MemoryOverlap.h>
 #include <ATen/TensorIterator.h>
 #include <torch/library.h>
 
@@ -106,6 +107,25 @@ using SignatureOf = Signature<typename Op::schema>;
 template <class Arguments, class Outputs>
 struct StructuredOp;
 
+// Throws if the kernel would overwrite what it has yet to read. In place, the first
+// argument is the output.
+template <class Function, class... Args>
+void check_overlaps(const Kernel<Function>& kernel, Form form, const at::Tensor& out,
+                    const Args&... args) {
+  const KernelDtypes& entry = kernel.dtypes_for(text_of(args...));
+  size_t place = 0;
+  const auto check = [&](const auto& argument) {
+    if (place > 0 || form != Form::Inplace) {
+      for_each_tensor(argument, [&](const at::Tensor& input) {
+        entry.check_overlap(out, input, place);
+      });
+    }
+    for_each_dtype(argument, [&](at::ScalarType) { ++place; });
+  };
+  at::assert_no_internal_overlap(out);
+  (check(args), ...);
+}
+
 // LITERALINCLUDE START: FORMS
 // An operator in all its forms, which differ in the outputs that they start with. One
 // class for all operators of a signature.
@@ -116,7 +136,7 @@ struct StructuredOp<std::tuple<Args...>, std::index_sequence<I...>> {
   using Reference = typename OutResult<std::index_sequence<I...>>::type;
 
   Kernel<typename Call::Function> kernel;
-  bool all_on_device;  // if not, TensorIterator checks the devices
+  bool all_on_device;  // if not, TensorIterator checks the devices and the overlaps
   // Checks the arguments, makes the outputs, and returns the dtype of the computation.
   at::ScalarType (*infer)(Form, Outputs&, const Args&...);
 
@@ -124,6 +144,9 @@ struct StructuredOp<std::tuple<Args...>, std::index_sequence<I...>> {
     const DeviceScope scope(
         common_device(kernel.name, all_on_device, outputs, args...));
     const at::ScalarType dtype = infer(form, outputs, args...);  // (1)
+    if (all_on_device && form != Form::Functional) {
+      check_overlaps(kernel, form, outputs[0], args...);
+    }
     run<Call>(kernel, form, dtype, outputs, args...);            // (2)
     return outputs;
   }
