@@ -85,6 +85,7 @@ RETURNS: dict[str, Callable[[Case], Any]] = {
     "_current_device": lambda c: _C._current_device(),
     "_set_device": lambda c: _C._set_device(0),
     "_exchange_device": lambda c: _C._exchange_device(0),
+    "_check_device_index": lambda c: _C._check_device_index(0),
     "_device_properties": lambda c: _C._device_properties(0),
     "_initialize": lambda c: _C._initialize(),
     "_is_initialized": lambda c: _C._is_initialized(),

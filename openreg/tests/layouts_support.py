@@ -12,6 +12,7 @@ IGNORED = [
     "ignore:.torch.jit.script. is deprecated",
     "ignore:is_fx_tracing",
     "ignore:TypedStorage is deprecated",
+    "ignore:sparse_compressed_to_sparse_bsr executing on the CPU",
 ]
 
 
@@ -28,7 +29,8 @@ def same(actual, expected):
     """Compare a result of the device with one of the CPU, of any layout."""
     if isinstance(expected, torch.Tensor):
         assert actual.device.type == "openreg"
-        actual = actual.cpu()
+        # .cpu() of a quantized tensor with holes stays on its device: a gap of torch.
+        actual = (actual.contiguous() if expected.is_quantized else actual).cpu()
     if isinstance(expected, torch.Tensor) and expected.is_nested:
         for one, other in zip(actual.unbind(), expected.unbind(), strict=True):
             assert_close(one, other)

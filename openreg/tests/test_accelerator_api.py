@@ -39,7 +39,7 @@ def test_each_name_is_run_by_an_example_of_the_page():
         name
         for name in (code(row[0])[0] for row in ROWS)
         if not any(f"torch.accelerator.{name}(" in line for line in examples)
-        and f">>> torch.accelerator.{name}(" not in gaps
+        and f"torch.accelerator.{name}(" not in gaps
     ]
     assert missing == []
 

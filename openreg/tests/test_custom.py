@@ -258,7 +258,7 @@ def test_it_ships_what_a_custom_operator_needs():
     (include,) = map(Path, torch_openreg.utils.include_paths())
     (library,) = map(Path, torch_openreg.utils.library_paths())
     headers = {str(path.relative_to(include)) for path in include.rglob("*.h")}
-    native = {"KernelTensor.h", "Launch.h", "OptionalTensor.h"}
+    native = {"KernelTensor.h", "Launch.h", "LaunchState.h", "OptionalTensor.h"}
     assert {"openreg.h", "csrc/Export.h", "csrc/runtime/OpenRegStream.h"} < headers
     assert {Path(name).name for name in headers if "/native/" in name} == native
     assert (library / "libtorch_openreg.so").is_file()

@@ -25,12 +25,17 @@ CURRENT = {
 }  # fmt: skip
 
 
+def is_storage(value: object) -> bool:
+    """Whether it is a legacy type, whose device is its own."""
+    return isinstance(value, type) and issubclass(value, torch.TypedStorage)
+
+
 def functions() -> dict[str, list[str]]:
     """Each public name of the module that takes devices, with their parameters."""
     found = {}
     for name in openreg.__all__:
         value = getattr(openreg, name)
-        if not callable(value) or value is openreg.Event:
+        if not callable(value) or value is openreg.Event or is_storage(value):
             continue
         names = inspect.signature(value).parameters
         devices = [it for it in names if it in ("device", "peer")]

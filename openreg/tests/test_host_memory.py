@@ -58,7 +58,7 @@ def test_the_device_can_be_named():
 def test_only_dense_cpu_tensors_can_be_pinned():
     with pytest.raises(RuntimeError, match="only dense CPU tensors can be pinned"):
         torch.ones(2, device="openreg").pin_memory()
-    with pytest.raises(ValueError, match="only host memory can be pinned"):
+    with pytest.raises(RuntimeError, match="Only dense CPU tensors can be pinned"):
         torch.empty(2, device="openreg", pin_memory=True)
     with pytest.raises(TypeError, match="only CPU memory can be pinned"):
         torch.ones(2, device="openreg").untyped_storage().pin_memory()

@@ -17,6 +17,16 @@ namespace op = at::_ops;
 namespace meta = at::meta;
 namespace cpu = at::cpu;
 
+// Torch's meta function leaves the dtypes to the kernel.
+struct Mm : meta::structured_mm {
+  void meta(const at::Tensor& self, const at::Tensor& mat2) {
+    meta::structured_mm::meta(self, mat2);
+    TORCH_CHECK(self.dtype() == mat2.dtype(),
+                "expected m1 and m2 to have the same dtype, but got: ", self.dtype(),
+                " != ", mat2.dtype());
+  }
+};
+
 // LITERALINCLUDE START: LINEAR
 template <class Op, class Out, class Meta, auto* kKernel>
 void product(torch::Library& m) {
@@ -24,7 +34,7 @@ void product(torch::Library& m) {
 }
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  product<op::mm, op::mm_out, meta::structured_mm, cpu::mm_outf>(m);
+  product<op::mm, op::mm_out, Mm, cpu::mm_outf>(m);
   product<op::bmm, op::bmm_out, meta::structured_bmm, cpu::bmm_outf>(m);
   product<op::addmm, op::addmm_out, meta::structured_addmm, cpu::addmm_outf>(m);
   product<op::addmv, op::addmv_out, meta::structured_addmv, cpu::addmv_outf>(m);

@@ -30,8 +30,10 @@ WRITTEN: dict[str, list[tuple[Any, ...]]] = {
     "_embedding_bag_dense_backward": [_bag_gradient(), _bag_gradient(torch.ones(2))],
     "_prelu_kernel": [(torch.ones(2, 3), torch.ones(1, 3))],
     "arange.start_step": [(0, 2, 1, torch.float32)],
+    "bincount": [(torch.arange(3), torch.ones(3))],
     "clamp_max": [(torch.ones(3), 1)],
     "conj_physical": [(torch.ones(3, dtype=torch.complex64),)],
+    "div.Tensor_mode": [(torch.ones(3), torch.ones(3), None)],
     "norm.ScalarOpt_dim_dtype": [(torch.ones(3), 2, [0], False, torch.float32)],
     "unique_dim_consecutive": [(torch.ones(4, 2), 0)],
     "scatter.reduce": [

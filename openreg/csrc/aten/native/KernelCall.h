@@ -30,8 +30,8 @@ inline std::string overload(std::string name, const char* overload_name) {
 // "mul.Tensor" of at::_ops::mul_Tensor.
 template <class Op>
 const char* overload_of() {
-  static const std::string name = overload(kNameOf<Op>, Op::overload_name);
-  return name.c_str();
+  static const auto* name = new std::string(overload(kNameOf<Op>, Op::overload_name));
+  return name->c_str();  // never destroyed: kernels are launched at exit, too
 }
 
 template <size_t>
