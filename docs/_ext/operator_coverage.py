@@ -119,9 +119,9 @@ def dtypes_table(measured: dict[str, Any]) -> str:
     by_dtypes: dict[tuple[str, str], list[str]] = {}
     for (reason, name), dtypes in grouped.items():
         by_dtypes.setdefault((reason, ", ".join(dtypes)), []).append(f"`{name}`")
-    for (reason, dtypes), names in sorted(by_dtypes.items()):
+    for (reason, text), names in sorted(by_dtypes.items()):
         served = f"no: {reason}" if reason else "yes"
-        lines.append(f"| {', '.join(names)} | {dtypes} | {served} |")
+        lines.append(f"| {', '.join(names)} | {text} | {served} |")
     return "\n".join(lines)
 
 

@@ -138,8 +138,8 @@ def page_environment() -> dict[str, str]:
     """Environment of a page: this Python first, no colours, 88 columns.
 
     Pages run in an empty folder; OPENREG_REPOSITORY leads to the files of the guide. No
-    CUDA toolkit is there: in a CUDA build, torch.utils.cpp_extension would print that it
-    found one without a GPU, on some machines and not on others.
+    CUDA toolkit is there: in a CUDA build, torch.utils.cpp_extension would print that
+    it found one without a GPU, on some machines and not on others.
     """
     python = str(Path(sys.executable).parent)
     return {

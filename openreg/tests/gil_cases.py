@@ -42,9 +42,7 @@ class Case:
         self.large = torch.empty(30 << 20, dtype=torch.uint8, device=DEVICE)
         self.address = _C._caching_allocator_alloc(512)
         _C._retain_memory_pool(0, POOL)
-        self.held = [
-            torch.openreg.simulator.hold(s) for s in (self.stream, self.side)
-        ]
+        self.held = [torch.openreg.simulator.hold(s) for s in (self.stream, self.side)]
 
     def __enter__(self) -> "Case":
         torch.openreg.synchronize()
@@ -162,9 +160,9 @@ OF_TORCH: dict[str, Callable[[Case], Any]] = {
 OF_TORCH_WITH_GIL: dict[str, Callable[[Case], Any]] = {
     "Stream.wait_event": lambda c: c.stream.wait_event(c.late),
     "Stream.wait_stream": lambda c: c.stream.wait_stream(c.side),
-    "Event.record with enable_timing": lambda c: (
-        torch.Event(DEVICE, enable_timing=True).record()
-    ),
+    "Event.record with enable_timing": lambda c: torch.Event(
+        DEVICE, enable_timing=True
+    ).record(),
     "Event.wait": lambda c: c.late.wait(),
     "x[0] = 3.0": lambda c: c.x.__setitem__(0, 3.0),
     "UntypedStorage(bytes)": lambda c: torch.UntypedStorage(TOO_LARGE, device=DEVICE),

@@ -8,7 +8,6 @@ from typing import Any
 
 import torch
 
-
 # For operators with arguments that depend on each other: x is a sparse tensor.
 BY_HAND = {
     "aten::_sparse_log_softmax_backward_data": lambda x: ((x, x, 1, x), {}),

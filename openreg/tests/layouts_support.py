@@ -12,7 +12,7 @@ IGNORED = [
     "ignore:.torch.jit.script. is deprecated",
     "ignore:is_fx_tracing",
     "ignore:TypedStorage is deprecated",
-    "ignore:sparse_compressed_to_sparse_bsr executing on the CPU",
+    "ignore:sparse_compressed_to_sparse_bs. executing on the CPU",
 ]
 
 

@@ -11,7 +11,6 @@ from multiprocessing.reduction import ForkingPickler
 
 import pytest
 import torch
-from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
 
 
 @pytest.mark.smoke
@@ -404,49 +403,3 @@ def test_large_tensor_test_skips():
     result = unittest.TestResult()
     Large("test").run(result)
     assert [why for _, why in result.skipped] == ["Unknown device type"]
-
-
-@pytest.fixture
-def group(request):
-    torch.distributed.init_process_group(
-        request.param, store=torch.distributed.HashStore(), rank=0, world_size=1
-    )
-    yield
-    torch.distributed.destroy_process_group()
-
-
-@pytest.mark.parametrize("group", [None], indirect=True)
-def test_a_process_group_without_a_name_counts_as_gloo(group):
-    model = torch.nn.Linear(1, 1).to("openreg")
-    with pytest.raises(RuntimeError, match="Could not find backend type 1"):
-        torch.nn.parallel.DistributedDataParallel(model)
-
-
-@pytest.mark.parametrize("group", ["occl"], indirect=True)
-def test_monitored_barrier_is_only_for_gloo(group):
-    with pytest.raises(ValueError, match="only implemented for GLOO"):
-        torch.distributed.monitored_barrier()
-
-
-@pytest.mark.smoke
-@pytest.mark.parametrize("group", ["occl"], indirect=True)
-def test_bf16_compress_hook_is_refused_by_its_name(group):
-    model = torch.nn.Linear(1, 1).to("openreg")
-    ddp = torch.nn.parallel.DistributedDataParallel(model)
-    if torch.version.cuda:  # what counts is NCCL in the build, not the group's backend
-        ddp.register_comm_hook(None, default_hooks.bf16_compress_hook)
-        x = torch.ones(2, 1, device="openreg")
-        ddp(x).sum().backward()
-        assert model.weight.grad.tolist() == [[2.0]]
-        return
-    with pytest.raises(TypeError, match="BF16 all reduce communication hook required"):
-        ddp.register_comm_hook(None, default_hooks.bf16_compress_hook)
-
-
-@pytest.mark.parametrize("group", ["occl"], indirect=True)
-def test_the_name_of_a_split_group_depends_on_the_number_of_groups(group):
-    name = torch.distributed.distributed_c10d._process_group_name
-    before = name([0], use_hashed_name=True)
-    assert name([0], use_hashed_name=True) == before
-    torch.distributed.new_group([0])
-    assert name([0], use_hashed_name=True) != before

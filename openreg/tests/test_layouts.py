@@ -40,7 +40,11 @@ def dispatch_lines():
 
 def native(source, key):
     """Return the operators that have a kernel of the backend."""
-    block = re.search(rf"TORCH_LIBRARY_IMPL\(aten, {key}PrivateUse1, m\) {{(.*?)^}}", source, re.S | re.M)[1]
+    block = re.search(
+        rf"TORCH_LIBRARY_IMPL\(aten, {key}PrivateUse1, m\) {{(.*?)^}}",
+        source,
+        re.S | re.M,
+    )[1]
     structs = re.findall(r"sparse_operator<op::(\w+)>", block)
     names = set(re.findall(r'm\.impl\("([\w.]+)"', block))
     for name in torch._C._dispatch_get_all_op_names():

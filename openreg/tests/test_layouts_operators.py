@@ -27,6 +27,9 @@ NEVER_RIGHT = {
     "SparseCPU": {
         "aten::_to_sparse.sparse_dim",  # takes dense and compressed tensors
         "aten::norm.ScalarOpt_dim_dtype",  # takes none
+        "aten::_sparse_coo_tensor_with_dims_and_tensors",  # takes dense tensors
+        "aten::_to_sparse_bsr",  # see test_layouts_conversions.py
+        "aten::sspaddmm.out",  # see test_layouts_programs.py
     },
     "SparseCsrCPU": {
         "aten::_sparse_mm_reduce_impl_backward",  # see test_layouts_sparse.py

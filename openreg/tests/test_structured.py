@@ -1,9 +1,8 @@
 """Operators made from ATen's meta functions; see docs/operators/structured.md."""
 
-import re
-
 import pytest
 import torch
+from against_cpu import first_line
 from torch.testing import assert_close
 
 
@@ -198,11 +197,6 @@ def test_mistakes_raise_the_errors_of_the_cpu_at_once(mistake):
     with pytest.raises(expected.type) as actual:
         REFUSED[mistake]("openreg")
     assert first_line(actual.value) == first_line(expected.value)
-
-
-def first_line(error: BaseException) -> str:
-    """Without the name of a kernel, which is a C++ function's on the CPU."""
-    return re.sub(r'^"\w+" not', "not", str(error).partition("\n")[0])
     torch.accelerator.synchronize()  # no kernel had started
 
 

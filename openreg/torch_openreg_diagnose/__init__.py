@@ -77,8 +77,8 @@ def _torch_version() -> str | None:
     """Return ``torch.__version__``, also where torch cannot be imported.
 
     The metadata of a wheel from a package index omit the local part: a CUDA build with
-    ``__version__`` 2.13.0+cu130 is called 2.13.0 there. torch/version.py imports nothing
-    of torch, and the search for a top-level package does not import it.
+    ``__version__`` 2.13.0+cu130 is called 2.13.0 there. torch/version.py imports
+    nothing of torch, and the search for a top-level package does not import it.
     """
     spec = find_spec("torch")
     file = Path(spec.origin).with_name("version.py") if spec and spec.origin else None

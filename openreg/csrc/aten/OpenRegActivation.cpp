@@ -118,6 +118,15 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
 
 namespace {
 
+struct InferRelu : InferPointwise<std::tuple<const at::Tensor&>> {
+  static at::ScalarType run(Form form, std::array<at::Tensor, 1>& outputs,
+                            const at::Tensor& self) {
+    TORCH_CHECK(self.scalar_type() != at::kBool,
+                "Boolean inputs not supported for relu");
+    return InferPointwise::run(form, outputs, self);
+  }
+};
+
 // On the CPU it has no form with out=.
 at::Tensor& prelu_out(const at::Tensor& self, const at::Tensor& weight,
                       at::Tensor& out) {
@@ -127,7 +136,7 @@ at::Tensor& prelu_out(const at::Tensor& self, const at::Tensor& weight,
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  pointwise<op::relu, at::relu_outf>(m);
+  pointwise<op::relu, at::relu_outf, void, InferRelu>(m);
   pointwise<op::hardtanh, at::hardtanh_outf, op::hardtanh_out>(m);
   pointwise<op::hardtanh_backward, at::hardtanh_backward_outf,
             op::hardtanh_backward_grad_input>(m);

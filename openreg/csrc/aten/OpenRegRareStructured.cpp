@@ -31,15 +31,14 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   structured<op::index_reduce, op::index_reduce_out, meta::structured_index_reduce,
              cpu::index_reduce_outf>(m);
   structured<op::isin_Tensor_Tensor, op::isin_Tensor_Tensor_out,
-                      meta::structured_isin_Tensor_Tensor, cpu::isin_outf>(m);
+             meta::structured_isin_Tensor_Tensor, cpu::isin_outf>(m);
   structured<op::isin_Tensor_Scalar, op::isin_Tensor_Scalar_out,
-                      meta::structured_isin_Tensor_Scalar, cpu::isin_outf>(m);
+             meta::structured_isin_Tensor_Scalar, cpu::isin_outf>(m);
   structured<op::isin_Scalar_Tensor, op::isin_Scalar_Tensor_out,
-                      meta::structured_isin_Scalar_Tensor, cpu::isin_outf>(m);
-  structured<op::linalg_cross, op::linalg_cross_out,
-                      meta::structured_linalg_cross, cpu::linalg_cross_outf>(m);
-  structured<op::renorm, op::renorm_out, meta::structured_renorm,
-                      cpu::renorm_outf>(m);
+             meta::structured_isin_Scalar_Tensor, cpu::isin_outf>(m);
+  structured<op::linalg_cross, op::linalg_cross_out, meta::structured_linalg_cross,
+             cpu::linalg_cross_outf>(m);
+  structured<op::renorm, op::renorm_out, meta::structured_renorm, cpu::renorm_outf>(m);
   pointwise<op::_standard_gamma_grad, Into<at::_standard_gamma_grad>::write>(m);
   pointwise<op::_dirichlet_grad, Into<at::_dirichlet_grad>::write>(m);
   // Torch's functions are made of operators, but registered for its own devices only.

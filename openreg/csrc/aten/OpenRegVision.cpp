@@ -62,54 +62,54 @@ at::Tensor& adaptive_max_pool3d_backward(const at::Tensor& grad, const at::Tenso
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  structured<
-      op::_upsample_bilinear2d_aa, op::_upsample_bilinear2d_aa_out,
-      meta::structured__upsample_bilinear2d_aa,
-      kUpsample<at::_upsample_bilinear2d_aa, cpu::_upsample_bilinear2d_aa_outf>>(m);
+  structured<op::_upsample_bilinear2d_aa, op::_upsample_bilinear2d_aa_out,
+             meta::structured__upsample_bilinear2d_aa,
+             kUpsample<at::_upsample_bilinear2d_aa, cpu::_upsample_bilinear2d_aa_outf>>(
+      m);
   structured<op::_upsample_bilinear2d_aa_backward,
-                      op::_upsample_bilinear2d_aa_backward_grad_input,
-                      meta::structured__upsample_bilinear2d_aa_backward,
-                      kUpsampleBackward<at::_upsample_bilinear2d_aa_backward,
-                                        cpu::_upsample_bilinear2d_aa_backward_outf>>(m);
-  structured<
-      op::_upsample_bicubic2d_aa, op::_upsample_bicubic2d_aa_out,
-      meta::structured__upsample_bicubic2d_aa,
-      kUpsample<at::_upsample_bicubic2d_aa, cpu::_upsample_bicubic2d_aa_outf>>(m);
+             op::_upsample_bilinear2d_aa_backward_grad_input,
+             meta::structured__upsample_bilinear2d_aa_backward,
+             kUpsampleBackward<at::_upsample_bilinear2d_aa_backward,
+                               cpu::_upsample_bilinear2d_aa_backward_outf>>(m);
+  structured<op::_upsample_bicubic2d_aa, op::_upsample_bicubic2d_aa_out,
+             meta::structured__upsample_bicubic2d_aa,
+             kUpsample<at::_upsample_bicubic2d_aa, cpu::_upsample_bicubic2d_aa_outf>>(
+      m);
   structured<op::_upsample_bicubic2d_aa_backward,
-                      op::_upsample_bicubic2d_aa_backward_grad_input,
-                      meta::structured__upsample_bicubic2d_aa_backward,
-                      kUpsampleBackward<at::_upsample_bicubic2d_aa_backward,
-                                        cpu::_upsample_bicubic2d_aa_backward_outf>>(m);
-  structured<
-      op::_upsample_lanczos2d_aa, op::_upsample_lanczos2d_aa_out,
-      meta::structured__upsample_lanczos2d_aa,
-      kUpsample<at::_upsample_lanczos2d_aa, cpu::_upsample_lanczos2d_aa_outf>>(m);
+             op::_upsample_bicubic2d_aa_backward_grad_input,
+             meta::structured__upsample_bicubic2d_aa_backward,
+             kUpsampleBackward<at::_upsample_bicubic2d_aa_backward,
+                               cpu::_upsample_bicubic2d_aa_backward_outf>>(m);
+  structured<op::_upsample_lanczos2d_aa, op::_upsample_lanczos2d_aa_out,
+             meta::structured__upsample_lanczos2d_aa,
+             kUpsample<at::_upsample_lanczos2d_aa, cpu::_upsample_lanczos2d_aa_outf>>(
+      m);
   structured<op::_upsample_lanczos2d_aa_backward,
-                      op::_upsample_lanczos2d_aa_backward_grad_input,
-                      meta::structured__upsample_lanczos2d_aa_backward,
-                      kUpsampleBackward<at::_upsample_lanczos2d_aa_backward,
-                                        cpu::_upsample_lanczos2d_aa_backward_outf>>(m);
+             op::_upsample_lanczos2d_aa_backward_grad_input,
+             meta::structured__upsample_lanczos2d_aa_backward,
+             kUpsampleBackward<at::_upsample_lanczos2d_aa_backward,
+                               cpu::_upsample_lanczos2d_aa_backward_outf>>(m);
   structured<op::_upsample_nearest_exact1d, op::_upsample_nearest_exact1d_out,
-                      meta::structured__upsample_nearest_exact1d,
-                      cpu::_upsample_nearest_exact1d_outf>(m);
+             meta::structured__upsample_nearest_exact1d,
+             cpu::_upsample_nearest_exact1d_outf>(m);
   structured<op::_upsample_nearest_exact1d_backward,
-                      op::_upsample_nearest_exact1d_backward_grad_input,
-                      meta::structured__upsample_nearest_exact1d_backward,
-                      cpu::_upsample_nearest_exact1d_backward_outf>(m);
+             op::_upsample_nearest_exact1d_backward_grad_input,
+             meta::structured__upsample_nearest_exact1d_backward,
+             cpu::_upsample_nearest_exact1d_backward_outf>(m);
   structured<op::_upsample_nearest_exact2d, op::_upsample_nearest_exact2d_out,
-                      meta::structured__upsample_nearest_exact2d,
-                      cpu::_upsample_nearest_exact2d_outf>(m);
+             meta::structured__upsample_nearest_exact2d,
+             cpu::_upsample_nearest_exact2d_outf>(m);
   structured<op::_upsample_nearest_exact2d_backward,
-                      op::_upsample_nearest_exact2d_backward_grad_input,
-                      meta::structured__upsample_nearest_exact2d_backward,
-                      cpu::_upsample_nearest_exact2d_backward_outf>(m);
+             op::_upsample_nearest_exact2d_backward_grad_input,
+             meta::structured__upsample_nearest_exact2d_backward,
+             cpu::_upsample_nearest_exact2d_backward_outf>(m);
   structured<op::_upsample_nearest_exact3d, op::_upsample_nearest_exact3d_out,
-                      meta::structured__upsample_nearest_exact3d,
-                      cpu::_upsample_nearest_exact3d_outf>(m);
+             meta::structured__upsample_nearest_exact3d,
+             cpu::_upsample_nearest_exact3d_outf>(m);
   structured<op::_upsample_nearest_exact3d_backward,
-                      op::_upsample_nearest_exact3d_backward_grad_input,
-                      meta::structured__upsample_nearest_exact3d_backward,
-                      cpu::_upsample_nearest_exact3d_backward_outf>(m);
+             op::_upsample_nearest_exact3d_backward_grad_input,
+             meta::structured__upsample_nearest_exact3d_backward,
+             cpu::_upsample_nearest_exact3d_backward_outf>(m);
   structured<op::adaptive_max_pool3d, op::adaptive_max_pool3d_out,
              meta::structured_adaptive_max_pool3d, cpu::adaptive_max_pool3d_outf>(m);
   structured<op::adaptive_max_pool3d_backward,

@@ -22,10 +22,9 @@ extern "C" int __cxa_atexit(void (*destructor)(void*), void* object, void* libra
     const auto offset = [](const void* address, const void* base) {
       return reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(base);
     };
-    const int length =
-        std::snprintf(text, sizeof text, "destroyed %s %zx %s %zx\n", ours.dli_fname,
-                      offset(object, ours.dli_fbase), theirs.dli_fname,
-                      offset(code, theirs.dli_fbase));
+    const int length = std::snprintf(text, sizeof text, "destroyed %s %zx %s %zx\n",
+                                     ours.dli_fname, offset(object, ours.dli_fbase),
+                                     theirs.dli_fname, offset(code, theirs.dli_fbase));
     static_cast<void>(!write(STDOUT_FILENO, text, static_cast<size_t>(length)));
   }
   return original(destructor, object, library);

@@ -23,7 +23,11 @@ def _refuses(sample: Sample, place: str) -> bool:
     where the kernel looks at nothing.
     """
     out_form = _out_form(sample.op)
-    results = [x for x in tree_leaves(call(sample.op, sample.values)) if isinstance(x, torch.Tensor)]
+    results = [
+        x
+        for x in tree_leaves(call(sample.op, sample.values))
+        if isinstance(x, torch.Tensor)
+    ]
     args = tree_map_only(torch.Tensor, torch.Tensor.clone, sample.values)
     given = [x for x in tree_leaves(args[place]) if isinstance(x, torch.Tensor)]
     if out_form is None or not results or not given:

@@ -1,8 +1,8 @@
-# Collects small calls of operators, from PyTorch's database; see docs/operators/structured.md.
+# Collects small calls of operators; see docs/operators/structured.md.
 """Record what the samples of the operator database call, forward and backward."""
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
@@ -117,7 +117,9 @@ class Sample:
         given = self.values | values
         kinds = {(x.is_floating_point, x.is_complex) for x in dtypes.values()}
         if kinds == {(False, False)}:  # floats would make it a computation of floats
-            integers = {name: 3 for name in self.numbers if self.values[name] is not None}
+            integers = {
+                name: 3 for name in self.numbers if self.values[name] is not None
+            }
             given = self.values | integers | values
         for place, dtype in dtypes.items():
             given[place] = tree_map_only(
@@ -178,7 +180,9 @@ class Recorder(TorchDispatchMode):
         plain = all(x.layout == torch.strided and not x.is_meta for x in tensors)
         if size > SMALL or not plain or any(not x.numel() for x in tensors):
             return
-        sample = Sample(operator(name), *tree_map_only(torch.Tensor, clone, (args, kwargs)))
+        sample = Sample(
+            operator(name), *tree_map_only(torch.Tensor, clone, (args, kwargs))
+        )
         missing = tuple(sample.dtype_at(place) is None for place in sample.tensors)
         key = (sample.text, missing)
         known = self.calls[name].get(key)

@@ -38,8 +38,8 @@ class KernelDtypes {
              at::ArrayRef<const at::Scalar*> numbers) const;
 
   // Throws if `out` shares memory with `input`, a tensor of the argument that has this
-  // place among `dtypes`, so that a kernel would overwrite what it has yet to read. Some
-  // kernels may write over an input as a whole. RuntimeError.
+  // place among `dtypes`, so that a kernel would overwrite what it has yet to read.
+  // Some kernels may write over an input as a whole. RuntimeError.
   void check_overlap(const at::Tensor& out, const at::Tensor& input,
                      size_t place) const;
 

@@ -33,14 +33,14 @@ struct InferPointwise<std::tuple<Args...>> {
 // LITERALINCLUDE END: POINTWISE_FORMS
 
 // Registers the functional form and, if there is one, the in-place form; with `Out`,
-// the form with out= as well.
+// the form with out= as well. `Infer` may check more.
 template <class Op, typename StructuredOpOf<Op>::Call::Function* kFunction,
-          class Out = void>
+          class Out = void,
+          class Infer = InferPointwise<typename SignatureOf<Op>::Arguments>>
 void pointwise(torch::Library& m) {
-  static const StructuredOpOf<Op> op{
-      {kNameOf<Op>, overload_of<Op>(), kFunction},
-      /*all_on_device=*/false,
-      &InferPointwise<typename SignatureOf<Op>::Arguments>::run};
+  static const StructuredOpOf<Op> op{{kNameOf<Op>, overload_of<Op>(), kFunction},
+                                     /*all_on_device=*/false,
+                                     &Infer::run};
   impl_forms<Op>(m, op);
   if constexpr (!std::is_void_v<Out>) {
     m.impl(overload(kNameOf<Op>, Out::overload_name).c_str(), op.out());

@@ -147,7 +147,7 @@ struct StructuredOp<std::tuple<Args...>, std::index_sequence<I...>> {
     if (all_on_device && form != Form::Functional) {
       check_overlaps(kernel, form, outputs[0], args...);
     }
-    run<Call>(kernel, form, dtype, outputs, args...);            // (2)
+    run<Call>(kernel, form, dtype, outputs, args...);  // (2)
     return outputs;
   }
 

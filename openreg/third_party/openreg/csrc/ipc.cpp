@@ -110,8 +110,8 @@ orError_t openFile(const Export& exported, File* file) {
   }
   struct stat status = {};
   const int seals = fcntl(file->number, F_GET_SEALS);
-  if (fstat(file->number, &status) == 0 && status.st_ino == exported.inode && seals >= 0 &&
-      (seals & F_SEAL_SHRINK) != 0 &&
+  if (fstat(file->number, &status) == 0 && status.st_ino == exported.inode &&
+      seals >= 0 && (seals & F_SEAL_SHRINK) != 0 &&
       exported.size <= static_cast<uint64_t>(status.st_size) &&
       exported.offset <= static_cast<uint64_t>(status.st_size) - exported.size) {
     return orSuccess;
