@@ -230,3 +230,20 @@ def test_a_graph_refuses_to_be_recorded_within_itself():
     graph.replay()
     openreg.synchronize()
     assert x.tolist() == [1.0, 1.0]
+
+
+def test_another_thread_may_end_a_block():
+    stream = torch.Stream("openreg")
+    x = torch.zeros(3, device="openreg")
+    torch.openreg.synchronize()
+    hold = torch.openreg.simulator.hold(stream)
+    hold.__enter__()
+    with stream:
+        x += 1
+    thread = threading.Thread(target=hold.__exit__, args=(None, None, None))
+    thread.start()
+    torch.openreg.synchronize()
+    thread.join()
+    assert x.tolist() == [1, 1, 1]
+    with pytest.raises(RuntimeError, match="left, but not entered"):
+        hold.__exit__(None, None, None)

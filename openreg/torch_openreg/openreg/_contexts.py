@@ -28,11 +28,19 @@ class Blocks(Generic[T]):
         self._kept.setdefault(get_ident(), []).append(value)
 
     def leave(self) -> T:
-        """Return the value of the block that ends."""
-        kept = self._kept[get_ident()]
-        value = kept.pop()
-        if not kept:
-            del self._kept[get_ident()]
+        """Return the value of the block that ends.
+
+        A thread that has entered none ends the block of the thread that came last.
+        RuntimeError if no block has begun.
+        """
+        thread = get_ident()
+        if thread not in self._kept:
+            if not self._kept:
+                raise RuntimeError("openreg: this context was left, but not entered")
+            thread = next(reversed(self._kept))
+        value = self._kept[thread].pop()
+        if not self._kept[thread]:
+            del self._kept[thread]
         return value
 
 
