@@ -36,3 +36,11 @@ def test_a_quantized_tensor_with_holes_stays_on_its_device():
     holes = q.to("openreg").view(2, 6)[:, ::2]
     assert holes.cpu().device.type == "openreg"
     assert torch.equal(holes.contiguous().cpu(), q.view(2, 6)[:, ::2])
+
+
+def test_three_tensors_of_csc_layout_are_no_addmm():
+    """On the CPU this ends the process."""
+    x = torch.eye(3).to_sparse_csc().to("openreg")
+    with pytest.raises(NotImplementedError, match="all tensors are CSC"):
+        torch.addmm(x, x, x)
+    assert torch.equal(torch.mm(x, x).to_dense().cpu(), torch.eye(3))

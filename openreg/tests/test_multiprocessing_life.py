@@ -344,7 +344,7 @@ def test_a_process_with_fewer_devices_refuses(run_forked):
         from multiprocessing.reduction import ForkingPickler
         try:
             ForkingPickler.loads({message!r})
-        except ValueError as error:
+        except RuntimeError as error:
             print(error)
         """,
         OPENREG_DEVICE_COUNT="1",

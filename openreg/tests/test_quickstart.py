@@ -4,10 +4,10 @@ import threading
 import pytest
 import torch
 
+pytestmark = pytest.mark.smoke  # forks, versions and names: see pyproject.toml
+
 USAGE = """
 import torch
-
-pytestmark = pytest.mark.smoke  # forks, versions and names: see pyproject.toml
 
 if not torch.openreg.is_available():
     print("OpenReg backend is not available in this build.")

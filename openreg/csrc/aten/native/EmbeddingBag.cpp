@@ -73,10 +73,10 @@ FourReferences write(const at::Tensor& weight, const at::Tensor& indices,
 }
 
 template <auto* kFunction>
-FourTensors forward(const at::Tensor& weight, const at::Tensor& indices,
-                    const at::Tensor& offsets, bool scale_grad_by_freq, int64_t mode,
-                    bool sparse, const Weights& per_sample, bool include_last,
-                    int64_t padding_idx) {
+FourTensors bag_forward(const at::Tensor& weight, const at::Tensor& indices,
+                        const at::Tensor& offsets, bool scale_grad_by_freq,
+                        int64_t mode, bool sparse, const Weights& per_sample,
+                        bool include_last, int64_t padding_idx) {
   check_same_device("_embedding_bag", weight, indices, offsets, per_sample);
   check_arguments(fit(weight, indices, offsets, mode, per_sample, include_last), [&] {
     kFunction(zeros_for(weight), zeros_for(indices), zeros_for(offsets),
@@ -100,11 +100,11 @@ FourTensors forward(const at::Tensor& weight, const at::Tensor& indices,
   return {output, bag_of, bag_size, places};
 }
 
-at::Tensor dense_backward(const at::Tensor& grad, const at::Tensor& indices,
-                          const at::Tensor& offset2bag, const at::Tensor& bag_size,
-                          const at::Tensor& maximum_indices, int64_t num_weights,
-                          bool scale_grad_by_freq, int64_t mode,
-                          const Weights& per_sample, int64_t padding_idx) {
+at::Tensor bag_dense_backward(const at::Tensor& grad, const at::Tensor& indices,
+                              const at::Tensor& offset2bag, const at::Tensor& bag_size,
+                              const at::Tensor& maximum_indices, int64_t num_weights,
+                              bool scale_grad_by_freq, int64_t mode,
+                              const Weights& per_sample, int64_t padding_idx) {
   check_same_device("_embedding_bag_dense_backward", grad, indices, offset2bag,
                     per_sample);
   TORCH_CHECK(grad.dim() == 2 && is_index(indices),
@@ -119,10 +119,10 @@ at::Tensor dense_backward(const at::Tensor& grad, const at::Tensor& indices,
   return out;
 }
 
-at::Tensor per_sample_backward(const at::Tensor& grad, const at::Tensor& weight,
-                               const at::Tensor& indices, const at::Tensor& offsets,
-                               const at::Tensor& offset2bag, int64_t mode,
-                               int64_t padding_idx) {
+at::Tensor bag_per_sample_backward(const at::Tensor& grad, const at::Tensor& weight,
+                                   const at::Tensor& indices, const at::Tensor& offsets,
+                                   const at::Tensor& offset2bag, int64_t mode,
+                                   int64_t padding_idx) {
   check_same_device("_embedding_bag_per_sample_weights_backward", grad, weight, indices,
                     offsets, offset2bag);
   check_arguments(mode == kSum && grad.dim() == 2 && weight.dim() == 2 &&
@@ -141,11 +141,11 @@ at::Tensor per_sample_backward(const at::Tensor& grad, const at::Tensor& weight,
 }
 
 // Torch's function chooses between a sparse and a dense gradient.
-at::Tensor backward(const at::Tensor& grad, const at::Tensor& indices,
-                    const at::Tensor& offsets, const at::Tensor& offset2bag,
-                    const at::Tensor& bag_size, const at::Tensor& maximum_indices,
-                    int64_t num_weights, bool scale_grad_by_freq, int64_t mode,
-                    bool sparse, const Weights& per_sample, int64_t padding_idx) {
+at::Tensor bag_backward(const at::Tensor& grad, const at::Tensor& indices,
+                        const at::Tensor& offsets, const at::Tensor& offset2bag,
+                        const at::Tensor& bag_size, const at::Tensor& maximum_indices,
+                        int64_t num_weights, bool scale_grad_by_freq, int64_t mode,
+                        bool sparse, const Weights& per_sample, int64_t padding_idx) {
   return at::native::_embedding_bag_backward_symint(
       grad, indices, offsets, offset2bag, bag_size, maximum_indices, num_weights,
       scale_grad_by_freq, mode, sparse, per_sample, padding_idx);
@@ -172,12 +172,12 @@ at::Tensor& embedding_renorm_(at::Tensor& self, const at::Tensor& indices,
 }  // namespace
 
 void register_embedding_bag(torch::Library& m) {
-  m.impl("_embedding_bag", &forward<at::_embedding_bag>);
-  m.impl("_embedding_bag_forward_only", &forward<at::_embedding_bag_forward_only>);
-  m.impl("_embedding_bag_dense_backward", dense_backward);
-  m.impl("_embedding_bag_per_sample_weights_backward", per_sample_backward);
+  m.impl("_embedding_bag", &bag_forward<at::_embedding_bag>);
+  m.impl("_embedding_bag_forward_only", &bag_forward<at::_embedding_bag_forward_only>);
+  m.impl("_embedding_bag_dense_backward", bag_dense_backward);
+  m.impl("_embedding_bag_per_sample_weights_backward", bag_per_sample_backward);
   m.impl("embedding_renorm_", embedding_renorm_);
-  m.impl("_embedding_bag_backward", backward);
+  m.impl("_embedding_bag_backward", bag_backward);
 }
 
 }  // namespace openreg

@@ -24,7 +24,7 @@ namespace op = at::_ops;
 using c10::DispatchKey;
 
 template <class Op, DispatchKey key>
-using FallBack = at::native::call_fallback_fn<&fall_back<key>, Op>;
+using LayoutFallback = at::native::call_fallback_fn<&fall_back<key>, Op>;
 
 bool same_device_and_dtype(const at::Tensor& out,
                            std::initializer_list<const at::Tensor*> inputs) {
@@ -115,8 +115,8 @@ at::Tensor& coo_addmm_out(const at::Tensor& self, const at::Tensor& mat1,
                           const at::Tensor& mat2, const at::Scalar& beta,
                           const at::Scalar& alpha, at::Tensor& out) {
   if (!is_coo_product(mat1, mat2) || !is_product(self, mat1, mat2, beta, alpha, out)) {
-    return FallBack<op::addmm_out, DispatchKey::SparseCPU>::call(self, mat1, mat2, beta,
-                                                                 alpha, out);
+    return LayoutFallback<op::addmm_out, DispatchKey::SparseCPU>::call(
+        self, mat1, mat2, beta, alpha, out);
   }
   launch_addmm(self, mat1, mat2, beta, alpha, out);
   return out;
@@ -134,8 +134,8 @@ at::Tensor& coo_addmm_(at::Tensor& self, const at::Tensor& mat1, const at::Tenso
                        const at::Scalar& beta, const at::Scalar& alpha) {
   if (!is_coo_product(mat1, mat2) || !is_product(self, mat1, mat2, beta, alpha, self) ||
       self.sizes() != at::IntArrayRef({mat1.size(0), mat2.size(1)})) {
-    return FallBack<op::addmm_, DispatchKey::SparseCPU>::call(self, mat1, mat2, beta,
-                                                              alpha);
+    return LayoutFallback<op::addmm_, DispatchKey::SparseCPU>::call(self, mat1, mat2,
+                                                                    beta, alpha);
   }
   launch_addmm(self, mat1, mat2, beta, alpha, self);
   return self;
@@ -144,10 +144,15 @@ at::Tensor& coo_addmm_(at::Tensor& self, const at::Tensor& mat1, const at::Tenso
 at::Tensor& compressed_addmm_out(const at::Tensor& self, const at::Tensor& mat1,
                                  const at::Tensor& mat2, const at::Scalar& beta,
                                  const at::Scalar& alpha, at::Tensor& out) {
+  const auto is_csc = [](const at::Tensor& x) { return x.layout() == at::kSparseCsc; };
+  TORCH_CHECK_NOT_IMPLEMENTED(
+      !is_csc(self) || !is_csc(mat1) || !is_csc(mat2) || beta.equal(0),
+      "openreg: addmm: torch reads beyond the indices when all tensors are CSC; add "
+      "what mm() returns");
   if (!is_compressed_product(mat1, mat2) ||
       !is_product(self, mat1, mat2, beta, alpha, out)) {
-    return FallBack<op::addmm_out, DispatchKey::SparseCsrCPU>::call(self, mat1, mat2,
-                                                                    beta, alpha, out);
+    return LayoutFallback<op::addmm_out, DispatchKey::SparseCsrCPU>::call(
+        self, mat1, mat2, beta, alpha, out);
   }
   launch_addmm(self, mat1, mat2, beta, alpha, out);
   return out;
@@ -165,7 +170,8 @@ at::Tensor& coo_add_out(const at::Tensor& self, const at::Tensor& other,
                     same_device_and_dtype(out, {&self, &other}) &&
                     keeps(alpha, out.scalar_type());
   if (!fits) {
-    return FallBack<op::add_out, DispatchKey::SparseCPU>::call(self, other, alpha, out);
+    return LayoutFallback<op::add_out, DispatchKey::SparseCPU>::call(self, other, alpha,
+                                                                     out);
   }
   out.resize_(self.sizes());
   launch("add", out.device(),
@@ -186,7 +192,7 @@ at::Tensor& coo_mul_out(const at::Tensor& self, const at::Tensor& other,
                                    other, out);
   }
   if (!out.is_sparse()) {
-    return FallBack<op::mul_out, DispatchKey::SparseCPU>::call(self, other, out);
+    return LayoutFallback<op::mul_out, DispatchKey::SparseCPU>::call(self, other, out);
   }
   return SparseOperator<op::mul_out>::call(self, other, out);
 }
@@ -210,8 +216,8 @@ at::Tensor& compressed_add_out(const at::Tensor& self, const at::Tensor& other,
       "openreg: add: torch makes an invalid tensor of the sum of two batches of "
       "compressed ones; add what to_dense() returns");
   return both ? SparseOperator<op::add_out>::call(self, other, alpha, out)
-              : FallBack<op::add_out, DispatchKey::SparseCsrCPU>::call(self, other,
-                                                                       alpha, out);
+              : LayoutFallback<op::add_out, DispatchKey::SparseCsrCPU>::call(
+                    self, other, alpha, out);
 }
 // LITERALINCLUDE END: COMPRESSED_ADD
 
@@ -228,7 +234,7 @@ at::Tensor csr_sampled_addmm(const at::Tensor& self, const at::Tensor& mat1,
       same_device_and_dtype(self, {&mat1, &mat2}) && keeps(beta, self.scalar_type()) &&
       keeps(alpha, self.scalar_type());
   if (!fits) {
-    return FallBack<op::sparse_sampled_addmm, DispatchKey::SparseCsrCPU>::call(
+    return LayoutFallback<op::sparse_sampled_addmm, DispatchKey::SparseCsrCPU>::call(
         self, mat1, mat2, beta, alpha);
   }
   const auto longs = [](const at::Tensor& indices) {  // as the CPU's result has them
