@@ -47,9 +47,6 @@ def fail_add(device="openreg"):
     return x, x + 1
 
 
-# -- what an error says --
-
-
 def test_the_message_names_call_device_kernel_code_and_chapter():
     fail_add()
     with pytest.raises(torch.AcceleratorError) as error:
@@ -58,7 +55,8 @@ def test_the_message_names_call_device_kernel_code_and_chapter():
         "openreg: orDeviceSynchronize(): device 0 stopped: kernel 'add' on stream 0 "
         "failed with orErrorLaunchFailure: as orSimFailKernel() has ordered. Tasks "
         "behind it were dropped; orDeviceReset() makes the device usable again "
-        "(orErrorLaunchFailure; see docs/runtime/errors.md)"
+        "(orErrorLaunchFailure; start a new process, or call "
+        "torch.openreg.simulator.reset(); see docs/runtime/errors.md)"
     )
     assert error.value.error_code == 719
 

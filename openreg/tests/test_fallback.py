@@ -103,6 +103,26 @@ def test_out_gets_the_strides_that_it_gets_on_the_cpu(size, arrange):
     assert_close(on_device.cpu(), on_cpu)
 
 
+@pytest.mark.parametrize("shape", [(2, 3), (3, 2), (0,), (7,)])
+def test_out_of_another_shape_warns_as_on_the_cpu_and_stays_inside(shape):
+    said, results = [], []
+    for device in ("cpu", "openreg"):
+        around = torch.zeros(9, 9, device=device)
+        out = (
+            around[1 : 1 + shape[0], 1 : 1 + shape[-1]]
+            if len(shape) > 1
+            else (around[1, 1 : 1 + shape[0]])
+        )
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            torch.hypot(X.to(device), X.to(device), out=out)
+        said.append([str(warning.message) for warning in caught])
+        results.append((out.cpu(), out.stride(), around.cpu()))
+    assert said[0] == said[1]
+    assert bool(said[0]) == (shape not in [(2, 3), (0,)])
+    assert_close(results[0], results[1])
+
+
 def test_lists_are_arguments_outs_and_results():
     x = torch.arange(6.0, device="openreg")
     outs = [torch.full((2,), -1.0, device="openreg") for _ in range(3)]

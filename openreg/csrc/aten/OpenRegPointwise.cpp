@@ -35,6 +35,7 @@
 #include <ATen/ops/sub_meta.h>
 #include <ATen/ops/xlogy_meta.h>
 
+#include "csrc/aten/native/IntegerDivision.h"
 #include "csrc/aten/native/Structured.h"
 
 namespace openreg {
@@ -51,11 +52,11 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   structured<op::div_Tensor, op::div_out, meta::structured_div_Tensor, cpu::div_outf>(
       m);
   structured<op::div_Tensor_mode, op::div_out_mode, meta::structured_div_Tensor_mode,
-             cpu::div_outf>(m);
+             div_mode_out>(m);
   structured<op::fmod_Tensor, op::fmod_Tensor_out, meta::structured_fmod_Tensor,
-             cpu::fmod_outf>(m);
+             fmod_out>(m);
   structured<op::remainder_Tensor, op::remainder_Tensor_out,
-             meta::structured_remainder_Tensor, cpu::remainder_outf>(m);
+             meta::structured_remainder_Tensor, remainder_out>(m);
   structured<op::pow_Tensor_Tensor, op::pow_Tensor_Tensor_out,
              meta::structured_pow_Tensor_Tensor, cpu::pow_outf>(m);
   structured<op::pow_Scalar, op::pow_Scalar_out, meta::structured_pow_Scalar,

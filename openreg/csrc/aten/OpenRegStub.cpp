@@ -23,6 +23,7 @@
 #include <ATen/ops/where_native.h>
 #include <torch/library.h>
 
+#include "csrc/aten/native/IntegerDivision.h"
 #include "csrc/aten/native/Stub.h"
 
 namespace openreg {
@@ -83,7 +84,7 @@ constexpr binary_fn or_kernel = iterator_kernel<op::logical_or, cpu::logical_or_
 constexpr binary_fn xor_kernel =
     iterator_kernel<op::logical_xor, cpu::logical_xor_outf>;
 constexpr structured_binary_fn floor_divide_kernel =
-    iterator_kernel<op::floor_divide, cpu::floor_divide_outf>;
+    iterator_kernel<op::floor_divide, floor_divide_out>;
 constexpr binary_fn where_kernel = iterator_kernel<op::where_self, cpu::where_outf>;
 constexpr binary_fn hardswish_kernel =
     iterator_kernel<op::hardswish, cpu::hardswish_outf>;

@@ -10,9 +10,12 @@ void throwError(orError_t error, c10::SourceLocation where, const std::string& d
   const bool capture =
       error >= orErrorStreamCaptureUnsupported && error <= orErrorStreamCaptureUnjoined;
   const char* page = capture ? "modules/graphs.md" : "runtime/errors.md";
+  const bool sticky = error == orErrorLaunchFailure || error == orErrorIllegalAddress;
+  const char* remedy =
+      sticky ? " start a new process, or call torch.openreg.simulator.reset();" : "";
   std::string message = c10::str(
-      "openreg: ", doing, doing.empty() ? "" : ": ", orGetErrorDetail(),  // (1)
-      " (", orGetErrorName(error), "; see docs/", page, ")");             // (2)
+      "openreg: ", doing, doing.empty() ? "" : ": ", orGetErrorDetail(),   // (1)
+      " (", orGetErrorName(error), ";", remedy, " see docs/", page, ")");  // (2)
   switch (error) {
     case orErrorMemoryAllocation:
       throw c10::OutOfMemoryError(where, std::move(message));

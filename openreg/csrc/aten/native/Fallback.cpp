@@ -4,8 +4,8 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/MemoryOverlap.h>
 #include <ATen/native/CPUFallback.h>
-#include <ATen/native/Resize.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/empty_strided.h>
 #include <ATen/record_function.h>
 #include <c10/util/irange.h>
 
@@ -153,18 +153,26 @@ void replace_generators(const c10::FunctionSchema& schema, torch::jit::Stack* st
 }
 
 // LITERALINCLUDE START: FALLBACK_OUT
-// An `out` argument is only written. Instead of its old values the CPU kernel gets a
-// tensor without elements, which it may resize; afterwards the values move to the
-// tensor that the caller gave. If that one changes its shape, it gets the strides, too.
-// What a kernel would refuse, a kernel on copies cannot see: overlapping memory.
+// An `out` argument is only written. The CPU kernel gets another tensor of its sizes
+// and strides, and without its old values. It may resize that one, and then it warns;
+// afterwards the values move to the tensor that the caller gave. What a kernel would
+// refuse, a kernel on copies cannot see: overlapping memory.
 struct Out {
   at::Tensor given;
   at::Tensor written;
 
+  explicit Out(const at::Tensor& out)
+      : given(out),
+        written(out.layout() == at::kStrided
+                    ? at::empty_strided(out.sizes(), out.strides(), out.options())
+                    : at::empty({0}, out.options())) {}
+
   void finish() const {
-    if (at::native::resize_output(given, written.sizes()) &&  // warns, as on any device
-        written.is_non_overlapping_and_dense()) {
-      given.as_strided_(written.sizes(), written.strides());
+    if (given.sizes() != written.sizes()) {
+      given.resize_(written.sizes());
+      if (written.is_non_overlapping_and_dense()) {
+        given.as_strided_(written.sizes(), written.strides());
+      }
     }
     given.copy_(written);
   }
@@ -175,8 +183,7 @@ std::vector<Out> replace_outs(const c10::FunctionSchema& schema,
   std::vector<Out> outs;
   const auto replace = [&](const at::Tensor& given) {
     at::assert_no_internal_overlap(given);
-    outs.push_back({given, at::empty({0}, given.options())});
-    return outs.back().written;
+    return outs.emplace_back(given).written;
   };
   for (const auto index : c10::irange(schema.arguments().size())) {
     c10::IValue& value = (*stack)[first + index];

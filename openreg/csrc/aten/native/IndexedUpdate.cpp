@@ -9,10 +9,12 @@
 #include <ATen/ops/index_fill.h>
 #include <ATen/ops/masked_scatter.h>
 #include <ATen/ops/repeat_interleave.h>
+#include <ATen/ops/stack.h>
 #include <ATen/ops/sum.h>
 
 #include "csrc/aten/native/CheckScalar.h"
 #include "csrc/aten/native/HostCheck.h"
+#include "csrc/aten/native/Indexing.h"
 #include "csrc/aten/native/OptionalTensor.h"
 #include "csrc/aten/native/OutVariant.h"
 
@@ -32,6 +34,7 @@ at::Tensor& index_fill_scalar_(at::Tensor& self, int64_t dim, const at::Tensor& 
   const int64_t axis = at::maybe_wrap_dim(dim, self.dim());
   check_scalar(value, self.scalar_type());
   at::assert_no_overlap(self, index);
+  warn_of_expanded("index_fill_", self, "advanced indexing e.g. tensor[mask] = scalar");
   if (index.numel() > 0) {
     compute_into(
         "index_fill_",
@@ -82,8 +85,14 @@ at::Tensor repeat_interleave(const at::Tensor& repeats,
   if (repeats.size(0) == 0) {
     return at::empty({0}, repeats.options());
   }
-  const int64_t total =
-      output_size.has_value() ? *output_size : repeats.sum().item<int64_t>();
+  int64_t total = output_size.value_or(0);
+  if (!output_size.has_value()) {  // the host waits once, for both numbers
+    const at::Tensor both =
+        at::stack({repeats.sum(), repeats.min().to(at::kLong)}).cpu();
+    const auto* numbers = both.const_data_ptr<int64_t>();
+    TORCH_CHECK(numbers[1] >= 0, "repeats can not be negative");
+    total = numbers[0];
+  }
   TORCH_CHECK(total >= 0, "repeats can not be negative");
   const at::Tensor out = at::empty({total}, repeats.options());
   compute_into(

@@ -7,6 +7,7 @@
 #include <ATen/WrapDimUtils.h>
 #include <ATen/native/IndexingUtils.h>
 #include <ATen/native/Resize.h>
+#include <ATen/native/TensorAdvancedIndexingUtils.h>
 #include <ATen/ops/_index_put_impl.h>
 #include <ATen/ops/count_nonzero.h>
 #include <ATen/ops/embedding_dense_backward.h>
@@ -16,8 +17,12 @@
 #include <ATen/ops/index_ops.h>
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/nonzero.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
 
 #include "csrc/aten/native/CheckScalar.h"
+#include "csrc/aten/native/HostCheck.h"
 #include "csrc/aten/native/OptionalTensor.h"
 #include "csrc/aten/native/OutVariant.h"
 #include "csrc/aten/native/Structured.h"
@@ -30,30 +35,38 @@ const auto& index_op() {
                        at::cpu::index_outf>();
 }
 
-// Indices may come from the CPU on every device, and a list of them from both.
-IndexList on_device_of(const at::Tensor& self, const IndexList& indices) {
-  IndexList moved;
-  moved.reserve(indices.size());
-  for (const std::optional<at::Tensor>& index : indices) {
-    const bool move = index.has_value() && index->defined() && index->is_cpu();
-    moved.push_back(move ? std::make_optional(index->to(self.device())) : index);
-  }
-  return moved;
-}
-
-// Throws unless `values` can be written to what `indices` select. Masks are turned into
-// indices first, for which the host waits, as it does on CUDA.
-void check_values(const at::Tensor& self, const IndexList& indices,
-                  const at::Tensor& values) {
+// The indices as numbers on the device of `self`. They may come from the CPU on every
+// device, and a list of them from both. A mask becomes numbers here, once: the host
+// waits for how many, as it does on CUDA.
+IndexList as_numbers(const at::Tensor& self, const IndexList& indices) {
   TORCH_CHECK_INDEX(static_cast<int64_t>(indices.size()) <= self.dim(),
                     "too many indices for tensor of dimension ", self.dim(), " (got ",
                     indices.size(), ")");
-  TORCH_CHECK_INDEX(self.scalar_type() == values.scalar_type(),
-                    "Index put requires the source and destination dtypes match, got ",
-                    self.scalar_type(), " for the destination and ",
-                    values.scalar_type(), " for the source.");
-  std::vector<at::Tensor> each = at::native::expandTensors(self, indices);
-  each = at::expand_outplace(each);
+  at::native::checkIndexTensorTypes(indices, /*allow_int=*/true);
+  bool masks = false;
+  IndexList moved;
+  moved.reserve(indices.size());
+  for (const std::optional<at::Tensor>& index : indices) {
+    const bool given = is_given(index);
+    masks |= given && at::isIntegralType(index->scalar_type(), true) &&
+             index->element_size() == 1;
+    const bool move = given && index->is_cpu();
+    moved.push_back(move ? std::make_optional(index->to(self.device())) : index);
+  }
+  return masks ? at::native::toListOfOptionalTensors(
+                     at::native::expandTensors(self, moved))
+               : moved;
+}
+
+// The sizes of what `numbers` select.
+c10::DimVector sizes_of_selection(const at::Tensor& self, const IndexList& numbers) {
+  std::vector<at::Tensor> each = at::native::expandTensors(self, numbers);
+  try {
+    each = at::expand_outplace(each);
+  } catch (const std::exception&) {
+    TORCH_CHECK_INDEX(false, "shape mismatch: indexing tensors could not be broadcast ",
+                      "together with shapes ", at::native::shapes_as_str(each));
+  }
   each.resize(self.dim());
   auto [view, order] = at::native::hasContiguousSubspace(each)
                            ? std::make_tuple(self, each)
@@ -63,38 +76,86 @@ void check_values(const at::Tensor& self, const IndexList& indices,
   for (const auto dim : c10::irange(view.dim())) {
     if (!order[dim].defined()) {
       sizes.push_back(view.size(dim));
-    } else if (!std::exchange(indexed, true)) {
+      continue;
+    }
+    TORCH_CHECK_INDEX(view.size(dim) > 0 || order[dim].numel() == 0,
+                      "index is out of bounds for dimension with size 0");
+    if (!std::exchange(indexed, true)) {
       sizes.append(order[dim].sizes().begin(), order[dim].sizes().end());
     }
   }
+  return sizes;
+}
+
+// Throws unless `values` can be written to what `numbers` select.
+void check_values(const at::Tensor& self, const IndexList& numbers,
+                  const at::Tensor& values) {
+  at::assert_no_overlap(self, values);
+  for (const std::optional<at::Tensor>& index : numbers) {
+    if (is_given(index)) {
+      at::assert_no_overlap(self, *index);
+    }
+  }
+  const c10::DimVector sizes = sizes_of_selection(self, numbers);
   TORCH_CHECK(at::is_expandable_to(values.sizes(), sizes),
               "shape mismatch: value tensor of shape ", values.sizes(),
               " cannot be broadcast to indexing result of shape ",
               at::IntArrayRef(sizes));
+  TORCH_CHECK(self.scalar_type() == values.scalar_type(),
+              "Index put requires the source and destination dtypes match, got ",
+              self.scalar_type(), " for the destination and ", values.scalar_type(),
+              " for the source.");
 }
 
-// Runs `kernel(self)` in place on the device.
+// Runs `kernel(self)` in place on the device. Where elements of `self` share memory, it
+// computes all the same: `warn_of_expanded` has said so.
 template <class Kernel>
 void in_place(const char* name, const at::Tensor& self, Kernel kernel) {
   if (self.numel() > 0) {
-    launch(name, self.device(),
-           [out = KernelTensor(self), kernel] { kernel(out.on_device()); });
+    launch(name, self.device(), [out = KernelTensor(self), kernel] {
+      const Quiet quiet;  // the host has warned already
+      kernel(out.on_device());
+    });
   }
 }
 
 void check_mask(const char* name, const at::Tensor& self, const at::Tensor& mask) {
   TORCH_CHECK(mask.scalar_type() == at::kBool, name,
               " only supports boolean masks, but got mask with dtype ", mask.dtype());
+  warn_of_expanded(name, self, "advanced indexing e.g. tensor[mask] = scalar");
+  at::assert_no_partial_overlap(self, mask);
   const auto sizes = at::infer_size_dimvector(self.sizes(), mask.sizes());
   TORCH_CHECK(self.sizes() == at::IntArrayRef(sizes), "output with shape ",
               self.sizes(), " doesn't match the broadcast shape ",
               at::IntArrayRef(sizes));
-  at::assert_no_internal_overlap(self);
-  at::assert_no_partial_overlap(self, mask);
 }
 
-c10::DimVector sizes_of_selection(const at::Tensor& self, int64_t dim,
-                                  const at::Tensor& index) {
+// The mask of `self[..., mask] = value`, with the dimensions of `self`; undefined if
+// `indices` are anything else.
+at::Tensor lone_mask(const at::Tensor& self, const IndexList& indices) {
+  static const auto* host_value = new at::Tensor(at::zeros({}));
+  const bool any = std::any_of(indices.begin(), indices.end(),
+                               [](const auto& index) { return is_given(index); });
+  return any ? std::get<1>(
+                   at::native::canDispatchToMaskedFill(self, indices, *host_value))
+             : at::Tensor();
+}
+
+// self[mask] = value, for one value: unlike indices, a mask lets nobody wait.
+at::Tensor& fill_where(at::Tensor& self, const at::Tensor& mask,
+                       const at::Tensor& value) {
+  if (value.scalar_type() != self.scalar_type()) {
+    return masked_fill_scalar_(self, mask, value.item());
+  }
+  check_mask("masked_fill_", self, mask);
+  in_place("masked_fill_", self,
+           [m = KernelTensor::input(mask), v = KernelTensor::input(value.reshape({}))](
+               at::Tensor out) { out.masked_fill_(m.on_device(), v.on_device()); });
+  return self;
+}
+
+c10::DimVector sizes_along(const at::Tensor& self, int64_t dim,
+                           const at::Tensor& index) {
   TORCH_CHECK_INDEX(index.dim() <= 1,
                     "index_select(): Index is supposed to be a vector");
   TORCH_CHECK(index.scalar_type() == at::kLong || index.scalar_type() == at::kInt,
@@ -113,24 +174,38 @@ c10::DimVector sizes_of_selection(const at::Tensor& self, int64_t dim,
 
 }  // namespace
 
+void warn_of_expanded(const char* name, const at::Tensor& self, const char* also) {
+  if (at::has_internal_overlap(self) == at::MemOverlap::Yes) {
+    TORCH_WARN("Use of ", name, " on expanded tensors is deprecated. Please clone() ",
+               "the tensor before performing this operation. This also applies to ",
+               also);
+  }
+}
+
 at::Tensor index(const at::Tensor& self, const IndexList& indices) {
-  return index_op().compute(Form::Functional, {}, self, on_device_of(self, indices))[0];
+  return index_op().compute(Form::Functional, {}, self, as_numbers(self, indices))[0];
 }
 
 at::Tensor& index_out(const at::Tensor& self, const IndexList& indices,
                       at::Tensor& out) {
-  index_op().compute(Form::Out, {out}, self, on_device_of(self, indices));
+  index_op().compute(Form::Out, {out}, self, as_numbers(self, indices));
   return out;
 }
 
 at::Tensor& index_put_impl_(at::Tensor& self, const IndexList& indices,
                             const at::Tensor& values, bool accumulate, bool unsafe) {
-  const IndexList there = on_device_of(self, indices);
-  check_values(self, there, values);
-  at::assert_no_internal_overlap(self);
+  warn_of_expanded("index_put_", self,
+                   "advanced indexing e.g. tensor[indices] = tensor");
+  if (!accumulate && values.numel() == 1) {
+    if (const at::Tensor mask = lone_mask(self, indices); mask.defined()) {
+      return fill_where(self, mask, values);
+    }
+  }
+  const IndexList numbers = as_numbers(self, indices);
+  check_values(self, numbers, values);
   using List = Argument<IndexList>;
   in_place("index_put_", self,
-           [list = List::capture(there), v = KernelTensor::input(values), accumulate,
+           [list = List::capture(numbers), v = KernelTensor::input(values), accumulate,
             unsafe](at::Tensor out) {
              at::_index_put_impl_(out, List::on_device(list), v.on_device(), accumulate,
                                   unsafe);
@@ -143,7 +218,7 @@ at::Tensor& index_select_out(const at::Tensor& self, int64_t dim,
   check_same_device("index_select", out, self, index);
   TORCH_CHECK(out.scalar_type() == self.scalar_type(),
               "index_select(): self and result must have the same scalar type");
-  const c10::DimVector sizes = sizes_of_selection(self, dim, index);
+  const c10::DimVector sizes = sizes_along(self, dim, index);
   at::assert_no_internal_overlap(out);
   at::assert_no_overlap(out, self);
   at::assert_no_overlap(out, index);

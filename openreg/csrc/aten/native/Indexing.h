@@ -11,6 +11,10 @@ namespace openreg {
 
 using IndexList = c10::List<std::optional<at::Tensor>>;
 
+// Warns, as the CPU does, if elements of `self`, which `name` writes, share memory: the
+// result depends on the order. `also`: the end of the sentence.
+void warn_of_expanded(const char* name, const at::Tensor& self, const char* also);
+
 at::Tensor index(const at::Tensor& self, const IndexList& indices);
 at::Tensor& index_out(const at::Tensor& self, const IndexList& indices,
                       at::Tensor& out);

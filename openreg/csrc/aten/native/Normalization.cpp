@@ -19,14 +19,13 @@
 namespace openreg {
 namespace {
 
-// The statistics of a layer that computes in a reduced dtype may be float32.
-at::TensorOptions statistics(const at::Tensor& input,
-                             const std::optional<at::Tensor>& weight,
-                             const std::optional<at::Tensor>& bias) {
-  const bool mixed =
-      at::native::is_mixed_type(input, or_undefined(weight), or_undefined(bias));
+// The statistics of a layer that computes in a reduced dtype may be float32. Throws if
+// the dtypes of input and parameters do not go together.
+template <class... Parameters>
+at::TensorOptions statistics(const at::Tensor& input, const Parameters&... parameters) {
+  const bool mixed = at::native::is_mixed_type(input, or_undefined(parameters)...);
   if (mixed) {
-    at::native::check_mixed_data_type(input, or_undefined(weight), or_undefined(bias));
+    at::native::check_mixed_data_type(input, or_undefined(parameters)...);
   }
   return input.options().dtype(at::native::param_scalar_type(input, mixed));
 }
@@ -49,6 +48,24 @@ void write(const std::array<std::optional<KernelTensor>, 3>& outputs,
   for (const auto index : c10::irange(3)) {
     copy_if_wanted(outputs[index], all[index]);
   }
+}
+
+// Throws unless there is a kernel of batch norm for `input`. Each of `parameters` has
+// a number for each channel.
+template <class... Parameters>
+void check_batch_norm(const at::Tensor& input, const Parameters&... parameters) {
+  const at::ScalarType dtype = input.scalar_type();
+  TORCH_CHECK_NOT_IMPLEMENTED(at::isFloatingType(dtype) && !at::isFloat8Type(dtype),
+                              "\"batch_norm\" not implemented for '", dtype, "'");
+  TORCH_CHECK(input.dim() >= 2,
+              "openreg: batch_norm: expected an input of at least 2 "
+              "dimensions, but got ",
+              input.sizes());
+  const auto check = [&](const char* name, const std::optional<at::Tensor>& tensor) {
+    TORCH_CHECK(!is_given(tensor) || tensor->numel() == input.size(1), name,
+                " should contain ", input.size(1), " elements not ", tensor->numel());
+  };
+  (check(parameters.first, parameters.second), ...);
 }
 
 std::array<std::optional<KernelTensor>, 3> capture_outputs(const ThreeTensors& grads) {
@@ -162,12 +179,13 @@ ThreeTensors native_batch_norm(const at::Tensor& input,
                                bool training, double momentum, double eps) {
   check_same_device("native_batch_norm", input, weight, bias, running_mean,
                     running_var);
-  TORCH_CHECK(input.dim() >= 2,
-              "openreg: batch_norm: expected an input of at least 2 "
-              "dimensions, but got ",
-              input.sizes());
+  check_batch_norm(input, std::pair{"running_mean", running_mean},
+                   std::pair{"running_var", running_var}, std::pair{"weight", weight},
+                   std::pair{"bias", bias});
+  TORCH_CHECK(training || (is_given(running_mean) && is_given(running_var)),
+              "openreg: batch_norm: evaluation needs running_mean and running_var");
   const int64_t channels = input.size(1);
-  const auto options = statistics(input, weight, bias);
+  const auto options = statistics(input, weight, bias, running_mean, running_var);
   const c10::DimVector sizes{training ? channels : 0};
   ThreeTensors outputs{
       at::empty_like(input, input.options(), input.suggest_memory_format()),

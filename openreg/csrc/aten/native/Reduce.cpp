@@ -175,12 +175,23 @@ std::tuple<at::Tensor&, at::Tensor&> kthvalue_out(const at::Tensor& self, int64_
   return {values, indices};
 }
 
-// Meta tensors have sizes and no elements: they tell how many numbers there will be.
+// Meta tensors have sizes and no elements: they tell how many numbers there will be. As
+// on the CPU, a tensor of that many elements keeps its sizes and strides.
 at::Tensor& arange_out(const at::Scalar& start, const at::Scalar& end,
                        const at::Scalar& step, at::Tensor& out) {
-  const auto sizes =
-      at::arange(start, end, step, out.options().device(at::kMeta)).sizes().vec();
-  at::native::resize_output(out, sizes);
+  const int64_t count =
+      at::arange(start, end, step, out.options().device(at::kMeta)).numel();
+  if (out.numel() != count) {
+    if (out.numel() > 0) {
+      TORCH_WARN("The number of elements in the out tensor of shape ", out.sizes(),
+                 " is ", out.numel(),
+                 " which does not match the computed number of elements ", count,
+                 ". Note that this may occur as a result of rounding error. The out ",
+                 "tensor will be resized to a tensor of shape (", count, ",).");
+    }
+    out.resize_({count});
+  }
+  at::assert_no_internal_overlap(out);
   compute_into(
       "arange",
       static_cast<at::Tensor& (*)(const at::Scalar&, const at::Scalar&,

@@ -21,9 +21,9 @@ void check_input(const char* name, const at::Tensor& input, int64_t embed_dim,
   TORCH_CHECK_NOT_IMPLEMENTED(at::isFloatingType(dtype) && !at::isFloat8Type(dtype),
                               "openreg: ", name, " is not implemented for '", dtype,
                               "'");
-  TORCH_CHECK(input.dim() == 3 && input.size(2) == embed_dim && input.numel() > 0,
+  TORCH_CHECK(embed_dim > 0 && input.dim() == 3 && input.size(2) == embed_dim,
               "openreg: ", name, ": expected an input [B, L, ", embed_dim,
-              "] with elements, but got ", input.sizes());
+              "], but got ", input.sizes());
   TORCH_CHECK(heads > 0 && embed_dim % heads == 0, "openreg: ", name, ": ", embed_dim,
               " features cannot be divided by ", heads, " heads");
 }
@@ -80,6 +80,9 @@ std::tuple<at::Tensor, at::Tensor> native_multi_head_attention(
   } else if (need_weights) {
     weights = at::empty({batch, num_head, length, length}, query.options());
   }
+  if (query.numel() == 0) {
+    return {out, weights};
+  }
   launch("multi_head_attention", query.device(),
          [p = std::vector{parameter(name, query, query, query.sizes()),
                           parameter(name, query, key, query.sizes()),
@@ -123,18 +126,21 @@ at::Tensor transformer_encoder_layer(
     return parameter(name, src, tensor, sizes);
   };
   at::Tensor out = at::empty(src.sizes(), src.options());
+  std::vector parameters{
+      checked(qkv_weight, {3 * d, d}),   checked(qkv_bias, {3 * d}),
+      checked(proj_weight, {d, d}),      checked(proj_bias, {d}),
+      checked(norm_weight_1, {d}),       checked(norm_bias_1, {d}),
+      checked(norm_weight_2, {d}),       checked(norm_bias_2, {d}),
+      checked(ffn_weight_1, {inner, d}), checked(ffn_bias_1, {inner}),
+      checked(ffn_weight_2, {d, inner}), checked(ffn_bias_2, {d})};
+  const auto layer_mask = checked_mask(name, src, num_heads, mask, mask_type);
+  if (src.numel() == 0) {
+    return out;
+  }
   launch(
       "transformer_encoder_layer", src.device(),
-      [in = KernelTensor::input(src), d, num_heads,
-       p = std::vector{checked(qkv_weight, {3 * d, d}), checked(qkv_bias, {3 * d}),
-                       checked(proj_weight, {d, d}), checked(proj_bias, {d}),
-                       checked(norm_weight_1, {d}), checked(norm_bias_1, {d}),
-                       checked(norm_weight_2, {d}), checked(norm_bias_2, {d}),
-                       checked(ffn_weight_1, {inner, d}), checked(ffn_bias_1, {inner}),
-                       checked(ffn_weight_2, {d, inner}), checked(ffn_bias_2, {d})},
-       use_gelu, norm_first, eps,
-       mask = checked_mask(name, src, num_heads, mask, mask_type), mask_type,
-       out = KernelTensor(out)] {
+      [in = KernelTensor::input(src), d, num_heads, p = std::move(parameters), use_gelu,
+       norm_first, eps, mask = layer_mask, mask_type, out = KernelTensor(out)] {
         out.on_device().copy_(at::_transformer_encoder_layer_fwd(
             in.on_device(), d, num_heads, p[0].on_device(), p[1].on_device(),
             p[2].on_device(), p[3].on_device(), use_gelu, norm_first, eps,
