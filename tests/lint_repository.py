@@ -29,6 +29,9 @@ FORBIDDEN = {
     "a test that does not run": re.compile(
         r"mark\.(?:skip|xfail)|pytest\.(?:skip|xfail|importorskip)\b|GTEST[_]SKIP"
     ),
+    "an import that the conftest.py of another folder may answer": re.compile(
+        r"\b(?:from|import) conftes[t]\b"
+    ),
 }
 
 

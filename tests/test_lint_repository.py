@@ -67,6 +67,11 @@ def test_good_file(tmp_path, name, content):
         ("a.cpp", HEADER + "// TO" + "DO: all\n", "a.cpp:2: unfinished work: TO"),
         (
             "a.py",
+            "# Tests what this is for.\nfrom conf" + "test import X\n",
+            "a.py:2: an import that the conftest.py of another folder may answer",
+        ),
+        (
+            "a.py",
             "# A test of something.\n@pytest.mark." + "skipif(x)\n",
             "a.py:2: a test that does not run: mark" + ".skip",
         ),

@@ -48,7 +48,7 @@ def test_a_signal_is_explained(tmp_path, program, expected):
     assert result.returncode == 1
     (line,) = re.findall(r"^nox > Session planted aborted: (.*)$", result.stderr, re.M)
     assert line.startswith(f"python -c {program} {expected}")
-    assert "Read docs/ship/known-crashes.md; `python -m torch_openreg.diag" in line
+    assert "Read docs/ship/known-crashes.md; `python -m torch_openreg_diag" in line
 
 
 def test_another_failure_is_left_as_it_is(tmp_path):

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
+CSRC = Path(__file__).resolve().parents[1] / "csrc"
 INCLUDE = Path(torch.__file__).parent / "include"
 MEMBER = re.compile(
     r"(?P<virtual>virtual )?[\w:&* ]+?[ &*](?P<name>\w+)\((?P<parameters>[^()]*)\)"

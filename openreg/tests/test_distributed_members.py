@@ -1,10 +1,8 @@
 # What of torch's interfaces occl has and leaves out; see
 # docs/modules/distributed-groups.md.
 import re
-from pathlib import Path
 
-from conftest import OPENREG
-from contract import INCLUDE, code, table, virtuals
+from contract import CSRC, INCLUDE, code, table, virtuals
 
 C10D = "torch/csrc/distributed/c10d"
 BACKEND = virtuals(f"{C10D}/Backend.hpp", "class TORCH_API Backend :")
@@ -13,7 +11,7 @@ PAGE = "modules/distributed-groups.md"
 
 
 def ours(header):
-    text = Path(OPENREG / "csrc/distributed" / header).read_text()
+    text = (CSRC / "distributed" / header).read_text()
     return set(re.findall(r"(\w+)\([^()]*\)(?: const)? override", text))
 
 

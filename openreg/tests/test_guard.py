@@ -4,7 +4,7 @@ import threading
 
 import pytest
 import torch
-from contract import Trace, action, code, table, virtuals
+from contract import CSRC, Trace, action, code, table, virtuals
 
 HEADER = "c10/core/impl/DeviceGuardImplInterface.h"
 VIRTUALS = virtuals(HEADER, "struct C10_API DeviceGuardImplInterface {")
@@ -31,9 +31,7 @@ def test_the_table_has_each_member_with_its_kind():
 
 
 def test_our_guard_overrides_each_member():
-    from conftest import OPENREG
-
-    text = (OPENREG / "csrc/runtime/OpenRegGuard.h").read_text()
+    text = (CSRC / "runtime/OpenRegGuard.h").read_text()
     ours = re.findall(r"(\w+)\([^()]*\) const (?:noexcept )?override", text)
     assert sorted(ours) == sorted(VIRTUALS)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from contract import code, table, virtuals
+from contract import CSRC, code, table, virtuals
 
 ACCELERATOR = virtuals(
     "ATen/detail/AcceleratorHooksInterface.h",
@@ -37,9 +37,7 @@ def test_the_table_has_each_member_with_both_kinds():
 
 @pytest.mark.smoke
 def test_our_hooks_override_each_member():
-    from conftest import OPENREG
-
-    text = (OPENREG / "csrc/runtime/OpenRegHooks.h").read_text()
+    text = (CSRC / "runtime/OpenRegHooks.h").read_text()
     ours = re.findall(r"(\w+)\([^()]*\) const override", text)
     assert sorted(ours) == sorted(MEMBERS)
 

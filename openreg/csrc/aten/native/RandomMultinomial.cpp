@@ -134,7 +134,7 @@ at::Tensor& multinomial_out(const at::Tensor& self, int64_t samples, bool replac
   work.copy_(self.dim() == 1 ? self.unsqueeze(0) : self);
   if (replacement) {
     TORCH_CHECK(
-        all_elements(work, [](double p) { return !(p < 0); }),
+        all_elements(work, [](double p) { return p >= 0; }),  // false for NaN
         "invalid multinomial distribution (encountering probability entry < 0)");
     TORCH_CHECK(all_elements(work, [](double p) { return std::isfinite(p); }),
                 "invalid multinomial distribution (encountering probability entry = "
