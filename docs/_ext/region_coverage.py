@@ -9,7 +9,7 @@ Explained in CONTRIBUTING.md, "Writing a chapter".
 
 Reads coverage.py's JSON report, and every `*.gcov.json` or `*.gcov.json.gz` below the
 folder given with --cpp. Only languages with a report are judged. A snippet that cannot
-run here is listed in `region_exceptions.toml`, with a reason and the number of its lines
+run here is listed in `region_exceptions.toml`, with a reason and the number of lines
 that nothing runs; an entry that is wrong or not needed any more is refused. The front
 page shows the sum of these numbers. Needs only the standard library.
 """

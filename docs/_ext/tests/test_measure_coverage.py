@@ -40,7 +40,13 @@ def test_reports_of_gcov_tell_which_lines_ran(tmp_path: Path) -> None:
 def test_linked_package_is_found_by_its_entry_point(tmp_path: Path) -> None:
     package, site = tmp_path / "torch_openreg", tmp_path / "site"
     (package / "openreg").mkdir(parents=True)
-    names = ("__init__.py", "openreg/__init__.py", "_build_info.py", "_C.pyi", "py.typed")
+    names = (
+        "__init__.py",
+        "openreg/__init__.py",
+        "_build_info.py",
+        "_C.pyi",
+        "py.typed",
+    )
     for name in names:
         (package / name).write_text("origin = 'source'\n")
     built = site / "torch_openreg" / "_build_info.py"
