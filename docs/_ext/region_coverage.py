@@ -110,7 +110,7 @@ def lines_never_run(file: Path = EXCEPTIONS) -> int:
 def find_faults(
     index: SourceIndex, counts: Counts, suffixes: set[str], reasons: dict[str, Reason]
 ) -> list[str]:
-    """One message for every snippet that did not run, or that an entry is wrong about."""
+    """One message for every snippet that did not run, and every wrong entry."""
     faults = []
     names = set()
     for path, snippets in sorted(index.snippets.items()):
@@ -131,8 +131,8 @@ def find_faults(
                 idle = len(_idle(snippet, lines))
                 if idle != reason.never_run:
                     faults.append(
-                        f"exception {snippet.name}: never_run is {reason.never_run}, but "
-                        f"{idle} lines did not run. {fault}"
+                        f"exception {snippet.name}: never_run is {reason.never_run}, "
+                        f"but {idle} lines did not run. {fault}"
                     )
     faults += [
         f"exception {name}: there is no such snippet. Remove it."
