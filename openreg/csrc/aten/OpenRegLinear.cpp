@@ -27,6 +27,16 @@ struct Mm : meta::structured_mm {
   }
 };
 
+// The same for the sizes of what is added: such as a bias.
+template <class Meta>
+struct Addmm : Meta {
+  void meta(const at::Tensor& self, const at::Tensor& mat1, const at::Tensor& mat2,
+            const auto&... more) {
+    Meta::meta(self, mat1, mat2, more...);
+    self.expand({mat1.size(0), mat2.size(1)});  // throws
+  }
+};
+
 // LITERALINCLUDE START: LINEAR
 template <class Op, class Out, class Meta, auto* kKernel>
 void product(torch::Library& m) {
@@ -36,11 +46,11 @@ void product(torch::Library& m) {
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   product<op::mm, op::mm_out, Mm, cpu::mm_outf>(m);
   product<op::bmm, op::bmm_out, meta::structured_bmm, cpu::bmm_outf>(m);
-  product<op::addmm, op::addmm_out, meta::structured_addmm, cpu::addmm_outf>(m);
+  product<op::addmm, op::addmm_out, Addmm<meta::structured_addmm>, cpu::addmm_outf>(m);
   product<op::addmv, op::addmv_out, meta::structured_addmv, cpu::addmv_outf>(m);
   product<op::baddbmm, op::baddbmm_out, meta::structured_baddbmm, cpu::baddbmm_outf>(m);
   product<op::_addmm_activation, op::_addmm_activation_out,
-          meta::structured__addmm_activation, cpu::_addmm_activation_outf>(m);
+          Addmm<meta::structured__addmm_activation>, cpu::_addmm_activation_outf>(m);
 }
 // LITERALINCLUDE END: LINEAR
 
