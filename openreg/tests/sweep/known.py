@@ -16,6 +16,7 @@ class Known(NamedTuple):
     match: str  # in the detail of the verdict
     cause: str
     dtypes: tuple[str, ...] = ()  # all, if empty
+    always: bool = True  # or with some samples only
 
     def covers(self, case: Case) -> bool:
         return (
@@ -47,8 +48,12 @@ KNOWN = [
 ]
 
 
-def problems(verdicts: list[Verdict]) -> list[str]:
-    """Return what is wrong and not known, and what is known and not wrong."""
+def problems(verdicts: list[Verdict], *, full: bool = False) -> list[str]:
+    """Return what is wrong and not known, and what is known and not wrong.
+
+    Args:
+        full: the verdicts are about all samples.
+    """
     found = []
     for verdict in verdicts:
         name = " ".join(verdict.case)
@@ -56,6 +61,6 @@ def problems(verdicts: list[Verdict]) -> list[str]:
         wrong = verdict.verdict not in (RIGHT, "same error")
         if wrong and not any(one.explains(verdict) for one in known):
             found.append(f"{name}: {verdict.verdict}, {verdict.detail}")
-        if known and not wrong:
+        if any(one.always or full for one in known) and not wrong:
             found.append(f"{name}: right now; remove it from KNOWN")
     return found
