@@ -2,10 +2,10 @@
 """Tables of which operator runs where.
 
 openreg/tests/measure_operators.py writes what it measured to build/operators.json;
-`nox -s docs` runs it when the backend has changed. The directive takes one word:
+`nox -s docs` runs it when the backend has changed. The directive takes a word:
 `routes` for the counts, `overloads` for the lists of all overloads, `database` for the
 operators of PyTorch's database that fell back, `dtypes` for those of CUDA only.
-The fifth word, `sweep`, shows the counts that the last full run of `nox -s sweep` left in
+`sweep` shows the counts of the last full run of `nox -s sweep`, which it left in
 openreg/tests/sweep/last_run.json.
 """
 

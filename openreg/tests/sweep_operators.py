@@ -51,7 +51,7 @@ def main() -> int:
         report = [dataclasses.asdict(verdict) for verdict in verdicts]
         options.json.write_text(json.dumps(report))
     print(table(verdicts))
-    found = problems(verdicts, full=options.full)
+    found = problems(verdicts)
     print(*found, sep="\n")
     seconds = time.monotonic() - start
     print(f"{len(cases)} cases in {seconds:.0f} s, {len(found)} problems")

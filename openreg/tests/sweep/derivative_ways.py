@@ -74,8 +74,6 @@ def vmapped(op: OpInfo, sample: SampleInput) -> Any:
     return found
 
 
-
-
 def _pair(tensor: torch.Tensor, dimension: int) -> torch.Tensor:
     """Return a batch of a tensor and one with other values, as valid as the first."""
     inexact = tensor.dtype.is_floating_point or tensor.dtype.is_complex

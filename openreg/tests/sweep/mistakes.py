@@ -49,8 +49,6 @@ def mistakes(sample: SampleInput) -> Iterator[SampleInput]:
             yield SampleInput(value, args=args, kwargs=kwargs)
 
 
-
-
 def _changes(leaf: Any) -> dict[str, Change]:
     if is_plain(leaf):
         return OF_TENSORS
