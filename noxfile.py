@@ -200,6 +200,17 @@ def bench(session: nox.Session) -> None:
     session.log(f"figures: {report}")
 
 
+@nox.session(venv_backend="none", default=False)
+def sweep(session: nox.Session) -> None:
+    """Compare the operator database with the CPU, all samples; -- --quick for a few."""
+    tools = install_backend(session)
+    report = BUILD / "sweep.json"
+    script = "openreg/tests/sweep_operators.py"
+    options = ["--full", "--json", str(report), *session.posargs]
+    run(session, tools, "python", script, *options)
+    session.log(f"verdicts: {report}")
+
+
 @session_without_venv
 def lint(session: nox.Session) -> None:
     """Check style, spelling, types and the repository; `-- --fix` repairs style."""

@@ -20,6 +20,7 @@ NEEDS_COMPILER = [
     "coverage",
     "docs",
     "doctest",
+    "sweep",
     "tests",
 ]
 SESSIONS = sorted([*NEEDS_COMPILER, "browser", "lint", "lock", "tests-on"])
@@ -278,6 +279,24 @@ def test_a_page_runs_again_only_when_something_changed(noxfile, monkeypatch, tmp
     for _ in range(2):  # a page that failed is not forgotten
         with pytest.raises(RuntimeError):
             changed()
+
+
+@pytest.mark.parametrize("chosen", [[], ["--quick", "-k", "softmax"]])
+def test_sweep_takes_all_samples_unless_it_is_told_otherwise(
+    noxfile, monkeypatch, chosen
+):
+    monkeypatch.setattr(noxfile, "install_backend", lambda session: Path("tools"))
+    monkeypatch.setattr(
+        noxfile, "run", lambda session, _, *command: ran.append(command)
+    )
+    ran: list[tuple[str, ...]] = []
+    session = RecordingSession()
+    session.posargs = chosen
+    noxfile.sweep(session)
+    report = str(noxfile.BUILD / "sweep.json")
+    script = "openreg/tests/sweep_operators.py"
+    assert ran == [("python", script, "--full", "--json", report, *chosen)]
+    assert session.said == [f"verdicts: {report}"]
 
 
 def test_environment_is_made_once_and_again_when_its_lock_changes(noxfile, home):

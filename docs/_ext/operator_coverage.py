@@ -2,9 +2,11 @@
 """Tables of which operator runs where.
 
 openreg/tests/measure_operators.py writes what it measured to build/operators.json;
-`nox -s docs` runs it when the backend has changed. The directive takes one word:
+`nox -s docs` runs it when the backend has changed. The directive takes a word:
 `routes` for the counts, `overloads` for the lists of all overloads, `database` for the
 operators of PyTorch's database that fell back, `dtypes` for those of CUDA only.
+`sweep` shows the counts of the last full run of `nox -s sweep`, which it left in
+openreg/tests/sweep/last_run.json.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
 
-MEASURED = Path(__file__).resolve().parents[2] / "build" / "operators.json"
+ROOT = Path(__file__).resolve().parents[2]
+MEASURED = ROOT / "build" / "operators.json"
+LAST_RUN = ROOT / "openreg" / "tests" / "sweep" / "last_run.json"
 ROUTES = {
     "native": ("Native", "a kernel of this backend, on the stream"),
     "implicit": ("Composite, implicit", "other operators; autograd sees those"),
@@ -43,6 +47,11 @@ class OperatorCoverage(SphinxDirective):
     has_content = False
 
     def run(self) -> list[nodes.Node]:
+        table = self.arguments[0]
+        if table == "sweep":
+            self.env.note_dependency(str(LAST_RUN))
+            last_run = json.loads(LAST_RUN.read_text(encoding="utf-8"))
+            return self.parse_text_to_nodes(sweep_table(last_run))
         file = Path(self.config.operator_coverage_file)
         if not file.is_file():
             raise ExtensionError(
@@ -51,7 +60,7 @@ class OperatorCoverage(SphinxDirective):
             )
         self.env.note_dependency(str(file))
         measured = json.loads(file.read_text(encoding="utf-8"))
-        return self.parse_text_to_nodes(TABLES[self.arguments[0]](measured))
+        return self.parse_text_to_nodes(TABLES[table](measured))
 
 
 def routes_table(measured: dict[str, Any]) -> str:
@@ -123,6 +132,43 @@ def dtypes_table(measured: dict[str, Any]) -> str:
         served = f"no: {reason}" if reason else "yes"
         lines.append(f"| {', '.join(names)} | {text} | {served} |")
     return "\n".join(lines)
+
+
+def sweep_table(last_run: dict[str, Any]) -> str:
+    """Return a table of the verdicts of the last full run, by way, then all rows."""
+    kinds = list(dict.fromkeys(k for *_, row in last_run["counts"] for k in row))
+    by_way: dict[str, Counter[str]] = {}
+    dtypes: dict[str, int] = Counter()
+    for _, way, row in last_run["counts"]:
+        by_way.setdefault(way, Counter()).update(row)
+        dtypes[way] += 1
+    total = sum(by_way.values(), Counter())
+
+    def line(name: str, row: Counter[str] | dict[str, int]) -> str:
+        cells = [str(row.get(kind) or "-") for kind in kinds]
+        return f"| {name} | {' | '.join([str(sum(row.values())), *cells])} |"
+
+    numbers = "--:|" * (len(kinds) + 1)
+    return "\n".join(
+        [
+            f"The last full run was on {last_run['date']}, of commit "
+            f"`{last_run['commit']}` with torch {last_run['torch']}: "
+            f"{total.total()} cases with {last_run['samples']} samples.",
+            "",
+            f"| way | dtypes | cases | {' | '.join(kinds)} |",
+            f"|---|--:|{numbers}",
+            *(line(f"{way} | {dtypes[way]}", row) for way, row in by_way.items()),
+            line("all | ", total),
+            "",
+            "::::{dropdown} Each dtype by itself",
+            "",
+            f"| way | dtype | cases | {' | '.join(kinds)} |",
+            f"|---|---|{numbers}",
+            *(line(f"{way} | {dtype}", row) for dtype, way, row in last_run["counts"]),
+            "",
+            "::::",
+        ]
+    )
 
 
 TABLES = {

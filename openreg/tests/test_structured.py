@@ -111,6 +111,12 @@ def test_equal_answers_on_the_host():
         (lambda a: torch.masked_select(a, a > 0, out=a), "overlap|single memory"),
         (lambda a: a.kthvalue(9), "selected number k out of range for dimension 1"),
         (lambda a: a[:, :0].kthvalue(1), "Expected reduction dim 1 to have non-zero"),
+        (
+            lambda a: torch.native_group_norm(
+                a[None, :2, :2], None, None, 1, 2, 2, 1, 0
+            ),
+            "contiguous",
+        ),
     ],
 )
 def test_bad_arguments_are_refused_as_on_the_cpu(call, message):
@@ -186,6 +192,26 @@ REFUSED = {
     ),
     "values": lambda d: torch.ones(3, 3, device=d).index_put_(
         (torch.tensor([0, 1], device=d),), torch.ones(2, device=d)
+    ),
+    "bias of linear": lambda d: torch.nn.functional.linear(
+        torch.ones(1, 2, device=d), torch.ones(4, 2, device=d), torch.ones(0, device=d)
+    ),
+    "dim of renorm": lambda d: torch.ones(2, 2, device=d).renorm(1, 8, 1),
+    "out dtype of std": lambda d: torch.std(
+        torch.ones(2, device=d), 0, out=torch.ones(0, dtype=torch.cfloat, device=d)
+    ),
+    "out dtype of nansum": lambda d: torch.nansum(
+        torch.ones(2, device=d), 0, out=torch.ones(0, dtype=torch.cfloat, device=d)
+    ),
+    "out dtype of nan_to_num": lambda d: torch.nan_to_num(
+        torch.ones(2, device=d), out=torch.ones(2, dtype=torch.float64, device=d)
+    ),
+    "overlap in mode": lambda d: torch.mode(
+        torch.ones(2, 3, device=d),
+        out=(
+            torch.ones(1, device=d).expand(2),
+            torch.ones(1, dtype=torch.int64, device=d).expand(2),
+        ),
     ),
 }
 

@@ -1,20 +1,31 @@
 # Every operator of PyTorch's database, against the CPU; see docs/ship/testing.md.
 import pytest
 import torch
-from sweep import known, runner
-from sweep.cases import DTYPES, OPERATORS, Case, Verdict, all_cases, samples
+from sweep import known, last_run, runner
+from sweep.cases import (
+    ALL_DTYPES,
+    DTYPES,
+    OPERATORS,
+    SOME_DTYPES,
+    Case,
+    Verdict,
+    all_cases,
+    more_cases,
+    samples,
+)
 from sweep.compare import WrongValue, compare
 from sweep.exceptions import (
     ARBITRARY_STRIDES,
     ARBITRARY_VALUES,
     DRAWS,
     HOST_ARGUMENTS,
+    NOT_CALLED,
     ROUNDED_ELSEWHERE,
 )
 from sweep.known import KNOWN, Known, problems
 from sweep.mirror import mirror, names_a_device, parts, tensors
 from sweep.table import table
-from sweep.ways import call
+from sweep.ways import WAYS, call
 
 # One test is one process. The parts take about equally long.
 PARTS = {
@@ -36,6 +47,45 @@ def test_every_operator_is_right(part):
     assert sum(verdict.samples for verdict in verdicts) > 1.5 * len(cases)
 
 
+# Of the other ways, the tests check a fixed part: `nox -s sweep` takes minutes.
+EVERY = 10
+MORE_PARTS = {
+    "views": ("strided", "in-place view", "out view", "out shape", "out overlap"),
+    "transforms": ("forward AD", "double backward", "vmap", "launched", "mistakes"),
+}
+
+
+@pytest.mark.parametrize("part", MORE_PARTS)
+def test_some_operators_are_right_in_the_other_ways(part):
+    names = list(OPERATORS)[::EVERY]
+    cases = [
+        case
+        for case in more_cases()
+        if case.way in MORE_PARTS[part]
+        and case.dtype == "float32"
+        and case.operator in names
+    ]
+    verdicts = runner.run_all(cases, {"float32": 1})
+    assert not problems(verdicts), table(verdicts)
+    assert {verdict.way for verdict in verdicts} == set(MORE_PARTS[part])
+    assert sum(verdict.verdict == "right" for verdict in verdicts) > 0.9 * len(cases)
+
+
+def test_the_other_cases_are_in_all_ways_and_dtypes():
+    cases = [*all_cases(), *more_cases()]
+    assert len(cases) == len(set(cases)) > 25000
+    assert {case.way for case in cases} == set(WAYS)
+    assert {case.dtype for case in cases} == {*ALL_DTYPES, "any"}
+    for way, dtypes in SOME_DTYPES.items():
+        assert {case.dtype for case in cases if case.way == way} == set(dtypes)
+    assert not NOT_CALLED.keys() & {(case.operator, case.way) for case in cases}
+
+
+def test_the_guide_shows_a_run_of_these_ways_and_dtypes():
+    cases = [*all_cases(), *more_cases()]
+    assert last_run.pairs() == {(case.dtype, case.way) for case in cases}
+
+
 def test_the_cases_are_those_of_the_whole_database():
     cases = all_cases()
     assert len(OPERATORS) > 700
@@ -51,7 +101,7 @@ def test_the_cases_are_those_of_the_whole_database():
 
 def test_every_exception_names_an_operator():
     names = {*ARBITRARY_VALUES, *ARBITRARY_STRIDES, *HOST_ARGUMENTS}
-    names.update(ROUNDED_ELSEWHERE)
+    names.update(ROUNDED_ELSEWHERE, (name for name, _ in NOT_CALLED))
     names.update(name for known in KNOWN for name in known.operators)
     assert names <= set(OPERATORS)
 

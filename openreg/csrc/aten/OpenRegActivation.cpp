@@ -127,6 +127,21 @@ struct InferRelu : InferPointwise<std::tuple<const at::Tensor&>> {
   }
 };
 
+struct InferNanToNum {
+  using Arguments = SignatureOf<op::nan_to_num>::Arguments;
+
+  template <class... Args>
+  static at::ScalarType run(Form form, std::array<at::Tensor, 1>& outputs,
+                            const at::Tensor& self, const Args&... args) {
+    if (form == Form::Out) {
+      TORCH_CHECK(outputs[0].scalar_type() == self.scalar_type(),
+                  "nan_to_num: dtype of out: ", outputs[0].scalar_type(),
+                  " should be same as input: ", self.scalar_type());
+    }
+    return InferPointwise<Arguments>::run(form, outputs, self, args...);
+  }
+};
+
 // On the CPU it has no form with out=.
 at::Tensor& prelu_out(const at::Tensor& self, const at::Tensor& weight,
                       at::Tensor& out) {
@@ -143,7 +158,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   pointwise<op::log_sigmoid_backward, at::log_sigmoid_backward_outf,
             op::log_sigmoid_backward_grad_input>(m);
   pointwise<op::_prelu_kernel, prelu_out>(m);
-  pointwise<op::nan_to_num, at::nan_to_num_outf, op::nan_to_num_out>(m);
+  pointwise<op::nan_to_num, at::nan_to_num_outf, op::nan_to_num_out, InferNanToNum>(m);
   pointwise<op::mse_loss_backward, at::mse_loss_backward_outf,
             op::mse_loss_backward_grad_input>(m);
   pointwise<op::smooth_l1_loss_backward, at::smooth_l1_loss_backward_outf,

@@ -1,5 +1,6 @@
 // Registers products of matrices; see docs/operators/structured.md.
 #include <ATen/CPUFunctions.h>
+#include <ATen/ExpandUtils.h>
 #include <ATen/Operators.h>
 #include <ATen/ops/_addmm_activation_meta.h>
 #include <ATen/ops/addmm_meta.h>
@@ -7,6 +8,9 @@
 #include <ATen/ops/baddbmm_meta.h>
 #include <ATen/ops/bmm_meta.h>
 #include <ATen/ops/mm_meta.h>
+
+#include <array>
+#include <tuple>
 
 #include "csrc/aten/native/Product.h"
 #include "csrc/aten/native/Structured.h"
@@ -27,13 +31,17 @@ struct Mm : meta::structured_mm {
   }
 };
 
-// The same for the sizes of what is added: such as a bias.
+// Torch's meta function leaves the sizes of `self` to the kernel.
 template <class Meta>
 struct Addmm : Meta {
+  template <class... Args>
   void meta(const at::Tensor& self, const at::Tensor& mat1, const at::Tensor& mat2,
-            const auto&... more) {
-    Meta::meta(self, mat1, mat2, more...);
-    self.expand({mat1.size(0), mat2.size(1)});  // throws
+            const Args&... args) {
+    Meta::meta(self, mat1, mat2, args...);
+    const std::array<int64_t, 2> sizes{mat1.size(0), mat2.size(1)};
+    if (!at::is_expandable_to(self.sizes(), sizes)) {
+      std::ignore = at::expand_size(self, sizes, "addmm_out");  // throws
+    }
   }
 };
 

@@ -23,6 +23,15 @@ namespace op = at::_ops;
 namespace meta = at::meta;
 namespace cpu = at::cpu;
 
+// Torch's meta function leaves the dimension to the kernel.
+struct Renorm : meta::structured_renorm {
+  void meta(const at::Tensor& self, const at::Scalar& p, int64_t dim,
+            const at::Scalar& maxnorm) {
+    meta::structured_renorm::meta(self, p, at::maybe_wrap_dim(dim, self.dim()),
+                                  maxnorm);
+  }
+};
+
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   structured<op::erfinv, op::erfinv_out, meta::structured_erfinv, cpu::erfinv_outf>(m);
   structured<op::i0, op::i0_out, meta::structured_i0, cpu::i0_outf>(m);
@@ -38,7 +47,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
              meta::structured_isin_Scalar_Tensor, cpu::isin_outf>(m);
   structured<op::linalg_cross, op::linalg_cross_out, meta::structured_linalg_cross,
              cpu::linalg_cross_outf>(m);
-  structured<op::renorm, op::renorm_out, meta::structured_renorm, cpu::renorm_outf>(m);
+  structured<op::renorm, op::renorm_out, Renorm, cpu::renorm_outf>(m);
   pointwise<op::_standard_gamma_grad, Into<at::_standard_gamma_grad>::write>(m);
   pointwise<op::_dirichlet_grad, Into<at::_dirichlet_grad>::write>(m);
   // Torch's functions are made of operators, but registered for its own devices only.

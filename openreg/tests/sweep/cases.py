@@ -10,6 +10,10 @@ from torch.testing._internal.common_methods_invocations import op_db
 from torch.testing._internal.common_utils import set_rng_seed
 from torch.testing._internal.opinfo.core import OpInfo, SampleInput
 
+from .exceptions import NOT_CALLED
+from .mistakes import mistakes
+from .views import in_gaps
+
 T = TypeVar("T")
 
 OPERATORS: dict[str, OpInfo] = {op.full_name: op for op in op_db}
@@ -21,6 +25,26 @@ DTYPES = {
     "int64": torch.int64,
     "bool": torch.bool,
 }
+# The others that the wheel's kernels take.
+MORE_DTYPES = {
+    "float16": torch.float16,
+    "complex128": torch.complex128,
+    "int32": torch.int32,
+    "int16": torch.int16,
+    "int8": torch.int8,
+    "uint8": torch.uint8,
+}
+ALL_DTYPES = DTYPES | MORE_DTYPES
+# The ways that do not run in every dtype, since their code hardly depends on it.
+SOME_DTYPES = {
+    "forward AD": ("float32", "float64", "complex64"),
+    "double backward": ("float32", "float64", "complex64"),
+    "vmap": ("float32", "int64", "bool"),
+    "launched": ("float32", "bfloat16", "complex64", "int64"),
+    "mistakes": ("float32", "int64"),
+}
+MISTAKEN_SAMPLES = 10  # at most: each gives a dozen wrong ones
+DIFFERENTIABLE = ("backward", "forward AD", "double backward")
 RIGHT = "right"
 ANY = "any"  # the dtype of a case whose samples choose theirs: bad arguments
 
@@ -30,7 +54,7 @@ class Case(NamedTuple):
 
     operator: str
     dtype: str
-    way: str  # "forward", "in-place", "out", "backward" or "refusal"
+    way: str  # a key of sweep.ways.WAYS
 
 
 @dataclass
@@ -68,6 +92,40 @@ def all_cases() -> list[Case]:
     return cases + [Case(name, ANY, "refusal") for name in refusing]
 
 
+def more_cases() -> list[Case]:
+    """What the session ``sweep`` runs besides: more ways, and more dtypes."""
+    more_ways = [
+        Case(name, text, way)
+        for text, dtype in DTYPES.items()
+        for name, op in OPERATORS.items()
+        if dtype in op.supported_dtypes("cpu")
+        for way in _more_ways(op, dtype)
+        if text in SOME_DTYPES.get(way, DTYPES) and (name, way) not in NOT_CALLED
+    ]
+    return more_ways + [
+        Case(name, text, way)
+        for text, dtype in MORE_DTYPES.items()
+        for name, op in OPERATORS.items()
+        if dtype in op.supported_dtypes("cpu")
+        for way in _ways(op, dtype)
+    ]
+
+
+def _more_ways(op: OpInfo, dtype: torch.dtype) -> list[str]:
+    differentiable = dtype in op.supported_backward_dtypes("cpu")
+    outs = ["out view", "out shape", "out overlap"]
+    return [
+        "strided",
+        *(["in-place view"] if op.inplace_variant is not None else []),
+        *(outs if op.supports_out else []),
+        *(["forward AD"] if op.supports_forward_ad and differentiable else []),
+        *(["double backward"] if op.supports_gradgrad and differentiable else []),
+        "vmap",
+        "launched",
+        "mistakes",
+    ]
+
+
 def _ways(op: OpInfo, dtype: torch.dtype) -> list[str]:
     differentiable = dtype in op.supported_backward_dtypes("cpu")
     return [
@@ -102,10 +160,21 @@ def samples(case: Case, limit: int | None) -> list[SampleInput]:
     op = OPERATORS[case.operator]
     if case.way == "refusal":
         return [bad.sample_input for bad in _seeded(op.error_inputs_func(op, "cpu"))]
-    dtype, differentiate = DTYPES[case.dtype], case.way == "backward"
+    dtype, differentiate = ALL_DTYPES[case.dtype], case.way in DIFFERENTIABLE
     made = list(_seeded(op.sample_inputs_func(op, "cpu", dtype, differentiate)))
-    if case.way == "in-place":
+    if case.way.startswith("in-place"):
         made = [sample for sample in made if not sample.broadcasts_input]
+    if case.way == "mistakes":
+        few = _few(made, MISTAKEN_SAMPLES if limit is None else limit)
+        made = [one for sample in few for one in mistakes(sample)]
+        limit = None if limit is None else 4 * limit
+    made = _few(made, limit)
+    if case.way in ("strided", "in-place view"):
+        return [in_gaps(sample) for sample in made]
+    return made
+
+
+def _few(made: list[SampleInput], limit: int | None) -> list[SampleInput]:
     if limit is None or len(made) <= limit:
         return made
     return [made[index * len(made) // limit] for index in range(limit)]

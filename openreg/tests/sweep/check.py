@@ -13,9 +13,12 @@ from .exceptions import (
     ROUNDED_ELSEWHERE,
 )
 from .mirror import mirror, names_a_device, parts
+from .views import memories
 from .ways import WAYS
 
 DEVICE = "openreg:0"
+MISTAKEN = ("refusal", "mistakes")  # the ways where an error is the usual end
+IN_GAPS = ("strided", "in-place view")
 KINDS: dict[type, str] = {WrongDevice: "wrong device", WrongValue: "wrong value"}
 
 
@@ -42,7 +45,7 @@ def check(case: Case, limit: int | None) -> Verdict:
                 verdict.verdict = KINDS.get(type(error), "error")
                 verdict.detail = f"{describe(error)}; with {sample.summary()}"[:2000]
     verdict.fallbacks = sorted(torch.openreg.fallback_counts())
-    if verdict.same_errors == verdict.samples and case.way != "refusal":
+    if verdict.same_errors == verdict.samples and case.way not in MISTAKEN:
         verdict.verdict = "same error"
     return verdict
 
@@ -75,6 +78,8 @@ def _check_sample(case: Case, sample: SampleInput) -> bool:
     if not some_stay:  # (5)
         compare(parts(there), parts(here), strides=True, **rules)
     compare_sharing(actual, parts(there), expected, parts(here))  # (6)
+    if case.way in IN_GAPS and not some_stay:  # (7)
+        compare(memories(parts(there)), memories(parts(here)), strides=True, **rules)
     return True
 
 

@@ -5,15 +5,12 @@ import torch
 from torch.testing import assert_close
 from torch.utils._pytree import tree_flatten
 
+from .calls import WrongValue
 from .mirror import tensors
 
 
 class WrongDevice(AssertionError):
     """A result is not on the device."""
-
-
-class WrongValue(AssertionError):
-    """A result differs from the CPU's in its values, type, shape or strides."""
 
 
 def compare(

@@ -72,6 +72,31 @@ ROUNDED_ELSEWHERE = {
     ),
 }
 
+# These are not called in a way, because the CPU fails in it.
+NOT_CALLED = {
+    **dict.fromkeys(
+        [
+            ("linalg.lu", "out view"),
+            ("lu_unpack", "out view"),
+            ("narrow_copy", "out view"),
+            ("narrow_copy", "out overlap"),
+            ("nn.functional.avg_pool2d", "out overlap"),
+            ("nn.functional.avg_pool3d", "out overlap"),
+        ],
+        "the CPU's kernel ignores the strides of out=, and writes beyond its memory",
+    ),
+    **dict.fromkeys(
+        [
+            ("grid_sampler_2d", "mistakes"),
+            ("grid_sampler_3d", "mistakes"),
+            ("lu_unpack", "mistakes"),
+        ],
+        "the CPU's kernel checks no mode and no pivots, and leaves its memory",
+    ),
+    ("resize_", "mistakes"): UNWRITTEN,
+    ("resize_as_", "mistakes"): UNWRITTEN,
+}
+
 # Of these, only the first argument moves to the device.
 HOST_ARGUMENTS = {
     "tensor_split": "takes the places to split at from the CPU, on every device",

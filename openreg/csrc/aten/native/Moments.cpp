@@ -101,6 +101,8 @@ at::Tensor nansum(const at::Tensor& self, at::OptionalIntArrayRef dim, bool keep
     return at::sum(self, dim, keepdim, dtype);  // no integer is NaN
   }
   const at::ScalarType to = dtype.value_or(self.scalar_type());
+  TORCH_CHECK_NOT_IMPLEMENTED(self.is_complex() || at::isFloatingType(to),
+                              "\"nansum\" not implemented for '", to, "'");
   const at::Tensor out =
       at::empty(reduced(self, dim, keepdim), self.options().dtype(to));
   compute_into("nansum", Into<nansum_on_host>::write, std::array{out}, self, dim,

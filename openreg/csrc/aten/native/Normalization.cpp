@@ -147,6 +147,8 @@ ThreeTensors native_group_norm(const at::Tensor& input,
               " elements, but got ", input.sizes());
   check_parameter("weight", weight);
   check_parameter("bias", bias);
+  TORCH_CHECK(input.is_contiguous(input.suggest_memory_format()),
+              "Expected the input of native_group_norm to be contiguous");
   const auto options = statistics(input, weight, bias);
   const ThreeTensors outputs{
       at::empty_like(input, input.options(), input.suggest_memory_format()),

@@ -48,6 +48,8 @@ at::Tensor& variance(const char* name, VarFunction* function, const at::Tensor& 
   const at::ScalarType dtype = c10::toRealValueType(self.scalar_type());
   TORCH_CHECK(at::canCast(dtype, out.scalar_type()), "result type ", dtype,
               " can't be cast to the desired output type ", out.scalar_type());
+  TORCH_CHECK_NOT_IMPLEMENTED(self.is_complex() || !out.is_complex(), "\"", name,
+                              "\" not implemented for '", out.scalar_type(), "'");
   check_same_device(name, self, out);
   const auto mask = at::native::make_dim_mask(dim, self.dim());
   at::native::resize_output(out, at::native::shape_from_dim_mask(self, mask, keepdim));
@@ -146,6 +148,8 @@ std::tuple<at::Tensor&, at::Tensor&> mode_out(const at::Tensor& self, int64_t di
   check_pair("mode", self, values, indices);
   at::native::zero_numel_check_dims(self, at::maybe_wrap_dim(dim, self.dim()),
                                     "mode()");
+  at::assert_no_internal_overlap(values);
+  at::assert_no_internal_overlap(indices);
   resize_pair(self, dim, keepdim, values, indices);
   compute_into("mode", at::mode_outf, std::array{values, indices}, self, dim, keepdim);
   return {values, indices};

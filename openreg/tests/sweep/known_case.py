@@ -1,0 +1,28 @@
+# What an entry of the list of known exceptions says; see docs/ship/testing.md.
+import re
+from typing import NamedTuple
+
+from .cases import Case, Verdict
+
+
+class Known(NamedTuple):
+    """Cases that are wrong, for a reason that is known."""
+
+    operators: tuple[str, ...]
+    ways: tuple[str, ...]
+    verdict: str
+    match: str  # in the detail of the verdict
+    cause: str
+    dtypes: tuple[str, ...] = ()  # all, if empty
+    always: bool = True  # or with some samples only, and some of these operators
+
+    def covers(self, case: Case) -> bool:
+        return (
+            case.operator in self.operators
+            and case.way in self.ways
+            and (not self.dtypes or case.dtype in self.dtypes)
+        )
+
+    def explains(self, verdict: Verdict) -> bool:
+        found = re.search(self.match, verdict.detail)
+        return self.verdict == verdict.verdict and found is not None

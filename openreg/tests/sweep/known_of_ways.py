@@ -1,0 +1,169 @@
+# The known exceptions of the ways with views, transforms and mistakes; see
+# docs/ship/testing.md.
+from .known_case import Known
+
+
+def some(ways: str, verdict: str, match: str, operators: str, cause: str) -> Known:
+    """Make an entry that holds with some samples only.
+
+    Args:
+        ways: separated by commas.
+        operators: separated by spaces.
+    """
+    names = tuple(ways.split(", ")), tuple(operators.split())
+    return Known(names[1], names[0], verdict, match, cause, always=False)
+
+
+OUTS = "out view, out shape"
+ERROR, WRONG = "error", "wrong value"
+
+KNOWN_OF_WAYS = [
+    # -- values that only the device knows --
+    some(
+        "mistakes",
+        ERROR,
+        "AcceleratorError: .*(out of (bounds|range)|< number of ones in mask|"
+        "offsets\\[-1\\] can not be greater)",
+        "__getitem__ gather index_add index_copy index_fill index_put "
+        "index_reduce.amax index_reduce.amin index_reduce.mean index_reduce.prod "
+        "index_select masked_scatter nn.functional.embedding "
+        "nn.functional.embedding_bag nn.functional.multi_margin_loss put scatter "
+        "scatter_add scatter_reduce.amax scatter_reduce.amin scatter_reduce.mean "
+        "scatter_reduce.prod scatter_reduce.sum take take_along_dim "
+        "nn.functional.nll_loss nn.functional.cross_entropy",
+        "Only the device knows the indices. It stops, as CUDA does.",
+    ),
+    some(
+        "mistakes",
+        WRONG,
+        "no error, but on the CPU: RuntimeError: index .* is out of bounds",
+        "scatter scatter_add gather",
+        "The device looks at no index where it has nothing to write.",
+    ),
+    # -- what a device does better than the CPU, or as CUDA does --
+    some(
+        "mistakes",
+        ERROR,
+        "NotImplementedError: .* not implemented for|RuntimeError: expected scalar type",
+        "softmax log_softmax nn.functional.softmin nn.functional.adaptive_avg_pool1d "
+        "nn.functional.binary_cross_entropy mode nn.functional.smooth_l1_loss "
+        "nn.functional.mse_loss nn.functional.huber_loss bucketize searchsorted",
+        "The device refuses a dtype before it looks at anything else. The CPU has other "
+        "errors first, or none without elements.",
+    ),
+    some(
+        "mistakes",
+        WRONG,
+        "no error, but on the CPU: .*(not implemented for|does not support)",
+        "histc nn.functional.max_pool1d nanmean nansum",
+        "The device has a dtype that CUDA has and the CPU lacks.",
+    ),
+    some(
+        "mistakes",
+        ERROR,
+        "IndexError: Dimension out of range",
+        "narrow_copy",
+        "The CPU has a kernel that checks less well than the composite one.",
+    ),
+    some(
+        "mistakes",
+        WRONG,
+        "shape torch.Size",
+        "addmv nn.functional.pixel_unshuffle",
+        "The CPU returns another shape than it documents for no elements.",
+    ),
+    some(
+        "mistakes",
+        WRONG,
+        "no error, but on the CPU: RuntimeError: (setStorage|allocated size|"
+        "The expanded size)",
+        "index_copy repeat_interleave nn.functional.multi_head_attention_forward",
+        "The device looks at no argument that it does not need without elements.",
+    ),
+    some(
+        "mistakes",
+        ERROR,
+        "RuntimeError: (Input type|Trying to create tensor with negative dimension|"
+        "openreg: native_dropout_backward expects)",
+        "nn.functional.conv_transpose2d nn.functional.conv3d nn.functional.pad.reflect "
+        "native_dropout_backward",
+        "The device checks an argument that the CPU leaves unchecked.",
+    ),
+    # -- warnings --
+    some(
+        OUTS,
+        WRONG,
+        "index_reduce\\(\\) is in beta",
+        "index_reduce.amax index_reduce.amin index_reduce.mean index_reduce.prod",
+        "The kernel of the CPU says that it is new.",
+    ),
+    some(
+        OUTS,
+        WRONG,
+        "An output with one or more elements was resized si' instead of ''",
+        "mode nn.functional.logsigmoid",
+        "The CPU resizes these outputs without the usual warning.",
+    ),
+    some(
+        OUTS,
+        WRONG,
+        "tensor is non-conti",
+        "searchsorted",
+        "The device warns of slow arguments before it checks the output.",
+    ),
+    # -- dtypes of out= --
+    some(
+        "out shape",
+        WRONG,
+        "'raises (RuntimeError|NotImplementedError)' instead of",
+        "cumsum cumprod max.reduction_no_dim min.reduction_no_dim mean nansum nanmean "
+        "native_batch_norm _native_batch_norm_legit",
+        "The device refuses a dtype of out= that the CPU converts to or refuses later.",
+    ),
+    # -- overlaps --
+    some(
+        "out overlap",
+        WRONG,
+        "'other values'|Overlap\\(",
+        "cross linalg.cross mode",
+        "The device has another check of overlaps than the CPU.",
+    ),
+    # -- transforms --
+    some(
+        "double backward",
+        ERROR,
+        "_scaled_dot_product_fused_attention_overrideable_backward is not implemented",
+        "nn.functional.scaled_dot_product_attention",
+        "Torch has no second derivative of fused attention, on CUDA either.",
+    ),
+    some(
+        "vmap",
+        WRONG,
+        "TreeSpec",
+        "nn.functional.scaled_dot_product_attention",
+        "Torch refuses a batch of what draws random numbers in fused attention.",
+    ),
+    some(
+        "double backward, vmap",
+        WRONG,
+        "strides",
+        "ormqr linalg.solve linalg.solve_ex linalg.solve_triangular linalg.tensorsolve "
+        "nn.functional.smooth_l1_loss nn.functional.mse_loss nn.functional.huber_loss",
+        "A composite kernel chooses the layout by the device. The values are the same.",
+    ),
+    some(
+        "double backward",
+        WRONG,
+        "not close",
+        "linalg.householder_product",
+        "Sums in another order, since the arguments have other strides.",
+    ),
+    # -- settings --
+    some(
+        "launched",
+        WRONG,
+        "not equal",
+        "cummax cummin nn.functional.max_pool1d",
+        "The CPU copies a denormal number where the device computes with it.",
+    ),
+]

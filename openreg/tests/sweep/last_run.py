@@ -1,0 +1,40 @@
+# Keeps the counts of the last full run; see docs/reference/operator-coverage.md.
+"""The guide shows these counts, and docs/_ext/operator_coverage.py reads the file."""
+
+import datetime
+import json
+import subprocess
+from pathlib import Path
+
+import torch
+
+from .cases import Verdict
+from .table import counts
+
+LAST_RUN = Path(__file__).with_suffix(".json")
+
+
+def record(verdicts: list[Verdict]) -> None:
+    """Write how many verdicts of each kind there were, with the commit."""
+    rows = counts(verdicts)
+    found = {
+        "torch": torch.__version__.split("+")[0],
+        "commit": _git("describe", "--always", "--abbrev=12", "--dirty"),
+        "date": datetime.date.today().isoformat(),
+        "samples": sum(verdict.samples for verdict in verdicts),
+        "counts": [[dtype, way, dict(row)] for (dtype, way), row in rows.items()],
+    }
+    LAST_RUN.write_text(json.dumps(found, indent=1) + "\n")
+
+
+def pairs() -> set[tuple[str, str]]:
+    """Return each dtype and way in the file."""
+    counts = json.loads(LAST_RUN.read_text())["counts"]
+    return {(dtype, way) for dtype, way, _ in counts}
+
+
+def _git(*arguments: str) -> str:
+    command = ["git", "-C", str(LAST_RUN.parent), *arguments]
+    return subprocess.run(
+        command, capture_output=True, text=True, check=True
+    ).stdout.strip()
