@@ -215,6 +215,23 @@ ThreeTensors native_batch_norm(const at::Tensor& input,
 }
 // LITERALINCLUDE END: BATCH_NORM
 
+ThreeTensors native_batch_norm_legit(const at::Tensor& input,
+                                     const std::optional<at::Tensor>& weight,
+                                     const std::optional<at::Tensor>& bias,
+                                     at::Tensor& running_mean, at::Tensor& running_var,
+                                     bool training, double momentum, double eps) {
+  return openreg::native_batch_norm(input, weight, bias, running_mean, running_var,
+                                    training, momentum, eps);
+}
+
+ThreeTensors native_batch_norm_no_stats(const at::Tensor& input,
+                                        const std::optional<at::Tensor>& weight,
+                                        const std::optional<at::Tensor>& bias,
+                                        bool training, double momentum, double eps) {
+  return openreg::native_batch_norm(input, weight, bias, {}, {}, training, momentum,
+                                    eps);
+}
+
 std::tuple<at::Tensor&, at::Tensor&, at::Tensor&> native_batch_norm_out(
     const at::Tensor& input, const std::optional<at::Tensor>& weight,
     const std::optional<at::Tensor>& bias,
