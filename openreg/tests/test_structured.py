@@ -198,7 +198,7 @@ REFUSED = {
     ),
     "dim of renorm": lambda d: torch.ones(2, 2, device=d).renorm(1, 8, 1),
     "out dtype of std": lambda d: torch.std(
-        torch.ones(2, device=d), 0, out=torch.ones(0, dtype=torch.cfloat, device=d)
+        torch.ones(2, 2, device=d), 0, out=torch.ones(0, dtype=torch.cfloat, device=d)
     ),
     "out dtype of nansum": lambda d: torch.nansum(
         torch.ones(2, device=d), 0, out=torch.ones(0, dtype=torch.cfloat, device=d)
