@@ -1,5 +1,5 @@
 # Makes tensors with gaps in larger memory; see docs/ship/testing.md.
-"""What lies in the gaps is a guard band: nobody may write it, and nobody may read it."""
+"""The memory in the gaps is a guard band: no kernel may write it or read it."""
 
 from typing import Any
 

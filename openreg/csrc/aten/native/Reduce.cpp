@@ -15,6 +15,7 @@
 #include <ATen/ops/std.h>
 #include <ATen/ops/var.h>
 
+#include "csrc/aten/native/HostCheck.h"
 #include "csrc/aten/native/OptionalTensor.h"
 #include "csrc/aten/native/OutVariant.h"
 
@@ -48,8 +49,10 @@ at::Tensor& variance(const char* name, VarFunction* function, const at::Tensor& 
   const at::ScalarType dtype = c10::toRealValueType(self.scalar_type());
   TORCH_CHECK(at::canCast(dtype, out.scalar_type()), "result type ", dtype,
               " can't be cast to the desired output type ", out.scalar_type());
-  TORCH_CHECK_NOT_IMPLEMENTED(self.is_complex() || !out.is_complex(), "\"", name,
-                              "\" not implemented for '", out.scalar_type(), "'");
+  check_arguments(self.is_complex() || !out.is_complex(), [&] {
+    at::Tensor on_host = at::empty({0}, at::dtype(out.scalar_type()));
+    function(zeros_for(self), dim, correction, keepdim, on_host);
+  });
   check_same_device(name, self, out);
   const auto mask = at::native::make_dim_mask(dim, self.dim());
   at::native::resize_output(out, at::native::shape_from_dim_mask(self, mask, keepdim));
