@@ -37,7 +37,8 @@ def main() -> int:
 
     def progress(done: int) -> None:
         share, minutes = 100 * done // len(cases), (time.monotonic() - start) / 60
-        print(f"{done} of {len(cases)} cases, {share} %, {minutes:.1f} min", flush=True)
+        line = f"{done} of {len(cases)} cases, {share} %, {minutes:.1f} min"
+        print(line, file=sys.stderr, flush=True)
 
     verdicts = run_all(
         cases,
