@@ -5,7 +5,7 @@ openreg/tests/measure_operators.py writes what it measured to build/operators.js
 `nox -s docs` runs it when the backend has changed. The directive takes a word:
 `routes` for the counts, `overloads` for the lists of all overloads, `database` for the
 operators of PyTorch's database that fell back, `dtypes` for those of CUDA only.
-`sweep` shows the counts of the last full run of `nox -s sweep`, which it left in
+`sweep` shows the counts that `nox -s sweep -- --record` left in
 openreg/tests/sweep/last_run.json.
 """
 
@@ -135,7 +135,7 @@ def dtypes_table(measured: dict[str, Any]) -> str:
 
 
 def sweep_table(last_run: dict[str, Any]) -> str:
-    """Return a table of the verdicts of the last full run, by way, then all rows."""
+    """Return a table of the verdicts of a run, by way, then all rows."""
     kinds = list(dict.fromkeys(k for *_, row in last_run["counts"] for k in row))
     by_way: dict[str, Counter[str]] = {}
     dtypes: dict[str, int] = Counter()
@@ -143,6 +143,7 @@ def sweep_table(last_run: dict[str, Any]) -> str:
         by_way.setdefault(way, Counter()).update(row)
         dtypes[way] += 1
     total = sum(by_way.values(), Counter())
+    samples = "all samples" if last_run["full"] else "at most five samples each"
 
     def line(name: str, row: Counter[str] | dict[str, int]) -> str:
         cells = [str(row.get(kind) or "-") for kind in kinds]
@@ -151,9 +152,9 @@ def sweep_table(last_run: dict[str, Any]) -> str:
     numbers = "--:|" * (len(kinds) + 1)
     return "\n".join(
         [
-            f"The last full run was on {last_run['date']}, of commit "
-            f"`{last_run['commit']}` with torch {last_run['torch']}: "
-            f"{total.total()} cases with {last_run['samples']} samples.",
+            f"The last run that was recorded is of {last_run['date']}, commit "
+            f"`{last_run['commit']}`, torch {last_run['torch']}: {total.total()} cases "
+            f"with {samples} of the database, {last_run['samples']} in all.",
             "",
             f"| way | dtypes | cases | {' | '.join(kinds)} |",
             f"|---|--:|{numbers}",

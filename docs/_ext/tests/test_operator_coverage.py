@@ -10,6 +10,7 @@ from operator_coverage import (
     dtypes_table,
     overloads_lists,
     routes_table,
+    sweep_table,
 )
 from site_build import EXTENSIONS, SPHINX
 
@@ -87,3 +88,26 @@ def test_pairs_of_operator_and_dtype_are_grouped():
         "| `histc` | int8, int32 | yes |",
         "| `exp`, `sin` | complex32 | no: rare |",
     ]
+
+
+def test_the_verdicts_of_a_run_are_added_up_by_way():
+    run = {
+        "torch": "2.13.0",
+        "commit": "0123456789ab",
+        "date": "2026-01-02",
+        "full": True,
+        "samples": 50,
+        "counts": [
+            ["bool", "forward", {"right": 3, "error": 1}],
+            ["int64", "forward", {"right": 4}],
+            ["bool", "out", {"right": 2, "same error": 1}],
+        ],
+    }
+    table = sweep_table(run)
+    assert "2026-01-02, commit `0123456789ab`, torch 2.13.0: 11 cases with all" in table
+    assert "| way | dtypes | cases | right | error | same error |" in table
+    assert "| forward | 2 | 8 | 7 | 1 | - |" in table
+    assert "| out | 1 | 3 | 2 | - | 1 |" in table
+    assert "| all |  | 11 | 9 | 1 | 1 |" in table
+    assert "| forward | int64 | 4 | 4 | - | - |" in table
+    assert "at most five samples each" in sweep_table({**run, "full": False})

@@ -1,4 +1,4 @@
-# Keeps the counts of the last full run; see docs/reference/operator-coverage.md.
+# Keeps the counts of the last recorded run; see docs/reference/operator-coverage.md.
 """The guide shows these counts, and docs/_ext/operator_coverage.py reads the file."""
 
 import datetime
@@ -14,13 +14,18 @@ from .table import counts
 LAST_RUN = Path(__file__).with_suffix(".json")
 
 
-def record(verdicts: list[Verdict]) -> None:
-    """Write how many verdicts of each kind there were, with the commit."""
+def record(verdicts: list[Verdict], *, full: bool) -> None:
+    """Write how many verdicts of each kind there were, with the commit.
+
+    Args:
+        full: all samples ran, and not a few of each case.
+    """
     rows = counts(verdicts)
     found = {
         "torch": torch.__version__.split("+")[0],
         "commit": _git("describe", "--always", "--abbrev=12", "--dirty"),
         "date": datetime.date.today().isoformat(),
+        "full": full,
         "samples": sum(verdict.samples for verdict in verdicts),
         "counts": [[dtype, way, dict(row)] for (dtype, way), row in rows.items()],
     }
