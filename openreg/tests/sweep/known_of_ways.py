@@ -40,6 +40,31 @@ KNOWN_OF_WAYS = [
         "scatter scatter_add gather",
         "The device looks at no index where it has nothing to write.",
     ),
+    # -- mistakes that the host half of an operator does not check yet --
+    some(
+        "mistakes",
+        ERROR,
+        "AcceleratorError: .*(TensorAccessor expected|expected scalar type|"
+        "ntensor >= 3|indexing axis dim should be positive)",
+        "native_batch_norm nn.functional.batch_norm nn.functional.instance_norm "
+        "index_put nn.functional.embedding",
+        "The host checks neither the statistics of a batch norm, nor a mask without "
+        "dimensions, nor a table without rows. The device stops.",
+    ),
+    some(
+        "mistakes",
+        WRONG,
+        "not close",
+        "_native_batch_norm_legit _batch_norm_with_update",
+        "The CPU reads beyond the end of a bias without elements.",
+    ),
+    some(
+        "mistakes",
+        ERROR,
+        "RuntimeError: bias should contain",
+        "native_batch_norm",
+        "The CPU reads beyond the end of a bias without elements.",
+    ),
     # -- what a device does better than the CPU, or as CUDA does --
     some(
         "mistakes",
@@ -47,7 +72,8 @@ KNOWN_OF_WAYS = [
         "NotImplementedError: .* not implemented for|expected scalar type",
         "softmax log_softmax nn.functional.softmin nn.functional.adaptive_avg_pool1d "
         "nn.functional.binary_cross_entropy mode nn.functional.smooth_l1_loss "
-        "nn.functional.mse_loss nn.functional.huber_loss bucketize searchsorted",
+        "nn.functional.mse_loss nn.functional.huber_loss bucketize searchsorted renorm "
+        "nn.functional.embedding",
         "The device refuses a dtype before it looks at anything else. The CPU has "
         "other errors first, or none without elements.",
     ),
@@ -119,6 +145,14 @@ KNOWN_OF_WAYS = [
         "cumsum cumprod max.reduction_no_dim min.reduction_no_dim mean nansum nanmean "
         "native_batch_norm _native_batch_norm_legit",
         "The device refuses a dtype of out= that the CPU converts to or refuses later.",
+    ),
+    some(
+        "out shape",
+        WRONG,
+        "TreeSpec|not close",
+        "native_batch_norm _native_batch_norm_legit",
+        "The CPU leaves statistics that it does not need as they were, and refuses other "
+        "dtypes later.",
     ),
     # -- overlaps --
     some(
