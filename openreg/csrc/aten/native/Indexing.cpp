@@ -96,6 +96,9 @@ void check_values(const at::Tensor& self, const IndexList& numbers,
       at::assert_no_overlap(self, *index);
     }
   }
+  TORCH_CHECK(std::any_of(numbers.begin(), numbers.end(),
+                          [](const auto& index) { return is_given(index); }),
+              "at least one index must be provided: a mask has dimensions");
   const c10::DimVector sizes = sizes_of_selection(self, numbers);
   TORCH_CHECK(at::is_expandable_to(values.sizes(), sizes),
               "shape mismatch: value tensor of shape ", values.sizes(),

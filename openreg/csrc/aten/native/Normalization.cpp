@@ -13,6 +13,8 @@
 #include <ATen/ops/native_layer_norm.h>
 #include <ATen/ops/native_layer_norm_backward.h>
 
+#include <string_view>
+
 #include "csrc/aten/native/OptionalTensor.h"
 #include "csrc/aten/native/OutVariant.h"
 
@@ -50,14 +52,10 @@ void write(const std::array<std::optional<KernelTensor>, 3>& outputs,
   }
 }
 
-// Throws unless there is a kernel of batch norm for `input`. Each of `parameters` has
-// a number of dtype `expected` for each channel.
+// Throws unless each of `parameters` has a number of dtype `expected` for each channel.
 template <class... Parameters>
 void check_batch_norm(const at::Tensor& input, at::ScalarType expected,
                       const Parameters&... parameters) {
-  const at::ScalarType dtype = input.scalar_type();
-  TORCH_CHECK_NOT_IMPLEMENTED(at::isFloatingType(dtype) && !at::isFloat8Type(dtype),
-                              "\"batch_norm\" not implemented for '", dtype, "'");
   TORCH_CHECK(input.dim() >= 2,
               "openreg: batch_norm: expected an input of at least 2 "
               "dimensions, but got ",
@@ -68,8 +66,9 @@ void check_batch_norm(const at::Tensor& input, at::ScalarType expected,
     }
     TORCH_CHECK(tensor->numel() == input.size(1), name, " should contain ",
                 input.size(1), " elements not ", tensor->numel());
-    TORCH_CHECK(tensor->dim() == 1, "TensorAccessor expected 1 dims but tensor has ",
-                tensor->dim());
+    const bool statistic = std::string_view(name).starts_with("running");
+    TORCH_CHECK(tensor->dim() == 1 || !statistic,
+                "TensorAccessor expected 1 dims but tensor has ", tensor->dim());
     TORCH_CHECK(tensor->scalar_type() == expected, "expected scalar type ", expected,
                 " but found ", tensor->scalar_type());
   };
@@ -189,6 +188,9 @@ ThreeTensors native_batch_norm(const at::Tensor& input,
                                bool training, double momentum, double eps) {
   check_same_device("native_batch_norm", input, weight, bias, running_mean,
                     running_var);
+  const at::ScalarType dtype = input.scalar_type();
+  TORCH_CHECK_NOT_IMPLEMENTED(at::isFloatingType(dtype) && !at::isFloat8Type(dtype),
+                              "\"batch_norm\" not implemented for '", dtype, "'");
   const auto options = statistics(input, weight, bias, running_mean, running_var);
   check_batch_norm(input, c10::typeMetaToScalarType(options.dtype()),
                    std::pair{"running_mean", running_mean},
