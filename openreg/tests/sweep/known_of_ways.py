@@ -151,8 +151,8 @@ KNOWN_OF_WAYS = [
         WRONG,
         "TreeSpec|not close",
         "native_batch_norm _native_batch_norm_legit",
-        "The CPU leaves statistics that it does not need as they were, and refuses other "
-        "dtypes later.",
+        "The CPU leaves statistics that it does not need as they were, and refuses "
+        "other dtypes later.",
     ),
     # -- overlaps --
     some(
