@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS / "_ext"))
 
-from site_facts import read_facts  # noqa: E402  (found through the line above)
+from region_coverage import lines_never_run  # noqa: E402  (found through the line above)
+from site_facts import read_facts  # noqa: E402
 
 facts = read_facts(DOCS.parent)
 
@@ -44,6 +45,7 @@ highlight_language = "none"  # a block says its language or gets no colours
 myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence", "deflist"]
 myst_enable_extensions += ["substitution"]
 myst_substitutions = {
+    "lines_never_run": lines_never_run(),
     "python_version": f"{sys.version_info.major}.{sys.version_info.minor}",
     "torch_version": facts.torch_version,
     "version": facts.version,

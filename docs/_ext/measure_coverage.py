@@ -48,7 +48,8 @@ def build_libraries(target: Path) -> None:
 def link_python(package: Path, site: Path) -> None:
     """Make the Python files of `package` a package that torch finds in `site`."""
     target = site / package.name
-    for source in package.rglob("*.py"):
+    typed = ("*.py", "*.pyi", "py.typed")  # type checkers read the last two
+    for source in (path for pattern in typed for path in package.rglob(pattern)):
         link = target / source.relative_to(package)
         if not link.exists():  # _build_info.py is of this build
             link.parent.mkdir(parents=True, exist_ok=True)
@@ -59,15 +60,22 @@ def link_python(package: Path, site: Path) -> None:
     (metadata / "entry_points.txt").write_text(ENTRY_POINTS)
 
 
-def run_everything() -> None:
-    """Run tests and pages; the counts of an earlier run do not count."""
+def run_everything() -> list[str]:
+    """Run tests and pages; return which failed. What they ran counts in any case.
+
+    The counts of an earlier run do not.
+    """
     for old in [*BUILD.rglob("*.gcda"), *BUILD.glob(".coverage*")]:
         old.unlink()
     tests = ["-m", "pytest", "openreg/tests", "-n", "auto", "--maxprocesses", "4"]
     tests += ["-k", " and ".join(f"not {name}" for name in LEFT_OUT)]
-    for command in (tests, ["docs/_ext/run_pages.py"]):
+    failed = []
+    pages = ["docs/_ext/run_pages.py"]
+    for name, command in (("the tests", tests), ("the pages", pages)):
         python = [sys.executable, "-m", "coverage", "run"]
-        subprocess.run([*python, *command], check=True, cwd=ROOT)
+        if subprocess.run([*python, *command], cwd=ROOT).returncode != 0:
+            failed.append(name)
+    return failed
 
 
 def python_report() -> Path:
@@ -101,13 +109,16 @@ def main() -> int:
         build_libraries(site / "torch_openreg")
         link_python(PACKAGE, site)
         link_python(DIAGNOSIS, site)
-        run_everything()
+        failed = run_everything()
         python = python_report()
         cpp = cpp_reports(BUILD, BUILD / "gcov")
     except subprocess.CalledProcessError as error:
         print(f"{error.cmd[0]} failed, see above", file=sys.stderr)
         return 1
-    return region_coverage.main(["--python", str(python), "--cpp", str(cpp)])
+    result = region_coverage.main(["--python", str(python), "--cpp", str(cpp)])
+    if failed:
+        print(f"{' and '.join(failed)} failed, see above", file=sys.stderr)
+    return 1 if failed else result
 
 
 if __name__ == "__main__":

@@ -143,6 +143,8 @@ def sweep_table(last_run: dict[str, Any]) -> str:
         by_way.setdefault(way, Counter()).update(row)
         dtypes[way] += 1
     total = sum(by_way.values(), Counter())
+    missing = ", ".join(last_run["left out"])
+    left_out = f" It left out the dtypes {missing}." if missing else ""
     samples = "all samples" if last_run["full"] else "at most five samples each"
 
     def line(name: str, row: Counter[str] | dict[str, int]) -> str:
@@ -154,7 +156,7 @@ def sweep_table(last_run: dict[str, Any]) -> str:
         [
             f"The last run that was recorded is of {last_run['date']}, commit "
             f"`{last_run['commit']}`, torch {last_run['torch']}: {total.total()} cases "
-            f"with {samples} of the database, {last_run['samples']} in all.",
+            f"with {samples} of the database, {last_run['samples']} in all.{left_out}",
             "",
             f"| way | dtypes | cases | {' | '.join(kinds)} |",
             f"|---|--:|{numbers}",

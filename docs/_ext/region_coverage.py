@@ -9,8 +9,9 @@ Explained in CONTRIBUTING.md, "Writing a chapter".
 
 Reads coverage.py's JSON report, and every `*.gcov.json` or `*.gcov.json.gz` below the
 folder given with --cpp. Only languages with a report are judged. A snippet that cannot
-run here is listed in `region_exceptions.toml`, with a reason; an entry that is not
-needed any more is refused. Needs only the standard library.
+run here is listed in `region_exceptions.toml`, with a reason and the number of lines
+that nothing runs; an entry that is wrong or not needed any more is refused. The front
+page shows the sum of these numbers. Needs only the standard library.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import sys
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
@@ -36,8 +37,18 @@ CPP = {".c", ".cpp", ".h"}
 Counts = dict[Path, dict[int, int]]
 
 
+EXCEPTIONS = HERE / "region_exceptions.toml"
+
+
 class InputError(Exception):
     """A report or the list of exceptions cannot be used."""
+
+
+class Reason(NamedTuple):
+    """Why the reports do not show that a snippet ran."""
+
+    text: str
+    never_run: int  # lines that nothing runs; 0: something without counters runs all
 
 
 def read_python(report: Path, root: Path) -> Counts:
@@ -75,7 +86,7 @@ def read_cpp(folder: Path) -> Counts:
     return counts
 
 
-def read_exceptions(file: Path) -> dict[str, str]:
+def read_exceptions(file: Path) -> dict[str, Reason]:
     """Reasons by snippet name."""
     if not file.exists():
         return {}
@@ -87,35 +98,51 @@ def read_exceptions(file: Path) -> dict[str, str]:
     for entry in content.get("snippet", []):
         if not (entry.get("name") and str(entry.get("reason", "")).strip()):
             raise InputError(f"{file}: every [[snippet]] needs a name and a reason")
-        reasons[entry["name"]] = entry["reason"]
+        reasons[entry["name"]] = Reason(entry["reason"], entry.get("never_run", 0))
     return reasons
 
 
+def lines_never_run(file: Path = EXCEPTIONS) -> int:
+    """How many lines the guide shows that nothing runs, for its front page."""
+    return sum(reason.never_run for reason in read_exceptions(file).values())
+
+
 def find_faults(
-    index: SourceIndex, counts: Counts, suffixes: set[str], reasons: dict[str, str]
+    index: SourceIndex, counts: Counts, suffixes: set[str], reasons: dict[str, Reason]
 ) -> list[str]:
-    """One message for every snippet that did not run, or no longer is an exception."""
+    """One message for every snippet that did not run, and every wrong entry."""
     faults = []
-    excused = set()
     names = set()
     for path, snippets in sorted(index.snippets.items()):
         for snippet in snippets.values():
             names.add(snippet.name)
             if Path(path).suffix not in suffixes:
                 continue
-            fault = _fault(path, snippet, counts.get(index.root / path))
-            if fault and snippet.name in reasons:
-                excused.add(snippet.name)
-            elif fault:
-                faults.append(fault)
-            elif snippet.name in reasons:
-                text = f"{path}: {snippet.name} ran. Remove it from the exceptions."
-                faults.append(text)
+            lines = counts.get(index.root / path)
+            reason = reasons.get(snippet.name)
+            fault = _fault(path, snippet, lines)
+            if reason is None:
+                faults += [fault] if fault else []
+            elif not fault:
+                faults.append(
+                    f"{path}: {snippet.name} ran. Remove it from the exceptions."
+                )
+            elif lines is not None and reason.never_run:
+                idle = len(_idle(snippet, lines))
+                if idle != reason.never_run:
+                    faults.append(
+                        f"exception {snippet.name}: never_run is {reason.never_run}, "
+                        f"but {idle} lines did not run. {fault}"
+                    )
     faults += [
         f"exception {name}: there is no such snippet. Remove it."
         for name in sorted(set(reasons) - names)
     ]
     return faults
+
+
+def _idle(snippet: Snippet, lines: dict[int, int]) -> list[int]:
+    return [number for number in snippet.lines if lines.get(number) == 0]
 
 
 def _fault(path: str, snippet: Snippet, lines: dict[int, int] | None) -> str:
@@ -124,7 +151,7 @@ def _fault(path: str, snippet: Snippet, lines: dict[int, int] | None) -> str:
             f"{path}:{snippet.start}: {snippet.name} is shown, but no report knows its"
             " file: no test loaded it. Test it, or list it with a reason."
         )
-    idle = [number for number in snippet.lines if lines.get(number) == 0]
+    idle = _idle(snippet, lines)
     if not idle:
         return ""
     return (
@@ -149,9 +176,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--python", type=Path, help="JSON report of coverage.py")
     parser.add_argument("--cpp", type=Path, help="folder with gcov's JSON reports")
     parser.add_argument("--root", type=Path, default=HERE.parents[1])
-    parser.add_argument(
-        "--exceptions", type=Path, default=HERE / "region_exceptions.toml"
-    )
+    parser.add_argument("--exceptions", type=Path, default=EXCEPTIONS)
     chosen = parser.parse_args(arguments)
     if not (chosen.python or chosen.cpp):
         parser.error("give --python, --cpp, or both")

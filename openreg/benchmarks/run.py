@@ -13,6 +13,7 @@ import json
 import platform
 import statistics
 import sys
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -90,6 +91,33 @@ def small_operations(rounds: int) -> list[Row]:
             lambda: torch.empty(1, device="openreg")),
         row("synchronize, idle", lambda: torch.empty(1), torch.accelerator.synchronize),
     ]  # fmt: skip
+
+
+def first_calls(rounds: int) -> list[Row]:
+    """The first call of an operator in a thread, against its second call there.
+
+    Of one element, the first call takes longer on the CPU as well: caches are cold.
+    """
+    rows = []
+    for count, size in ((1, "1 element"), (64 * MIB // 4, "64 MiB")):
+        x = torch.ones(count, device="openreg")
+        times: list[tuple[float, float]] = []
+
+        def work(x: torch.Tensor = x, times: list[tuple[float, float]] = times) -> None:
+            microseconds(lambda: x - x, 20)  # what a thread needs for any operator
+            first = microseconds(lambda: x * x, 1)
+            times.append((microseconds(lambda: x * x, 1), first))
+
+        for _ in range(rounds):
+            thread = threading.Thread(target=work)
+            thread.start()
+            thread.join()
+        second, first = map(statistics.median, zip(*times, strict=True))
+        ratio = statistics.median(a / b for b, a in times)
+        rows.append(
+            Row(f"mul {size}, first in a thread", "second", second, first, ratio)
+        )
+    return rows
 
 
 def streams_and_events(rounds: int) -> list[Row]:
@@ -316,7 +344,7 @@ def main() -> int:
     # Before the first kernel, so that it counts for the threads of the driver, too. One
     # is the fairest: the machine may be busy, and the device needs one for its host.
     torch.set_num_threads(options.threads)
-    rows = small_operations(rounds) + streams_and_events(rounds)
+    rows = small_operations(rounds) + first_calls(rounds) + streams_and_events(rounds)
     rows += copies(rounds) + large_operations(rounds)
     rows += products(rounds) + training_steps(rounds)
     rows += random_numbers(rounds) + device_memory(rounds) + graphs(rounds)

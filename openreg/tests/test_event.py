@@ -272,3 +272,48 @@ def test_who_waits_for_an_event_behind_a_fault_is_told():
     finally:
         simulator.reset()
     assert side.record_event().query()
+
+
+# -- events of the backend itself --
+
+
+def test_a_call_that_throws_leaves_no_event(compile_cpp, run_python):
+    """Copies between devices record and wait, and a device with a fault refuses.
+
+    Not ``stream.record_event()``: torch 2.13 makes the event there, and loses it.
+    """
+    counter = str(compile_cpp("live_events", backend=False))
+    program = f"""
+        import contextlib, ctypes, torch
+        live = ctypes.CDLL({counter!r}).live_events
+        x, y = (torch.ones(4, device=f"openreg:{{i}}") for i in range(2))
+        pinned = torch.empty(4, pin_memory=True)
+        event = torch.Event("openreg")
+        event.record()
+        print(live() > 0)  # it counts
+        for device in (1, 0):
+            torch.openreg.simulator.fail_kernel("add")
+            with torch.openreg.device(device):
+                (x, y)[device].add_(1)
+            with contextlib.suppress(torch.AcceleratorError):
+                torch.openreg.synchronize(device)  # now there is a fault
+            stream = torch.openreg.current_stream(device)
+            other = torch.openreg.current_stream(1 - device)
+            before, failed = live(), 0
+            for call in [
+                lambda: x.copy_(y),
+                lambda: y.copy_(x),
+                lambda: (x, y)[device].copy_(pinned, non_blocking=True),
+                lambda: torch.Event("openreg").record(stream),
+                lambda: stream.wait_stream(other),
+            ]:
+                for _ in range(3):
+                    with contextlib.suppress(torch.AcceleratorError):
+                        call()
+                        failed -= 1
+                    failed += 1
+            print(failed, live() - before)
+            torch.openreg.simulator.reset()
+    """
+    process = run_python(program, LD_PRELOAD=counter)
+    assert process.stdout.splitlines() == ["True", "15 0", "15 0"], process.stderr

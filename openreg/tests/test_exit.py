@@ -91,7 +91,6 @@ def test_static_objects_have_no_destructors(run_python, compile_cpp):
 # Variables of a thread. They must bear that their thread uses them after their end.
 OF_THREADS = {
     "ActivityLog::ids": "a profile that is stopped by then has left nothing in it",
-    "KernelLibrary::require": "of threads that launch: none does behind its end",
     "detail::take_args": "its destructor leaves an empty list, which serves on",
 }
 
@@ -113,3 +112,5 @@ def test_variables_of_functions_have_no_destructors(library):
     left = {n for n, of_thread in ours if not of_thread}
     left |= {n for n, _ in ours if not any(f"openreg::{f}(" in n for f in OF_THREADS)}
     assert left == set()
+    if library == NAMES[0]:  # no exception is left over
+        assert all(any(f"openreg::{f}(" in n for n, _ in ours) for f in OF_THREADS)

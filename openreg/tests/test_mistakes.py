@@ -27,6 +27,14 @@ def mask(*flags, device, dtype=torch.bool):
     return torch.tensor(flags, device=device).to(dtype)
 
 
+def step(device, *gradients, parameter=None):
+    """Take a step of SGD."""
+    parameter = ones(2, device=device) if parameter is None else parameter
+    options = {"weight_decay": 0, "momentum": 0, "lr": 1, "dampening": 0}
+    options |= {"nesterov": False, "maximize": False, "is_first_step": False}
+    torch._fused_sgd_([parameter], list(gradients), [], **options)
+
+
 REFUSED = {
     "uint8 mask, number": lambda d: put(
         ones(3, device=d), mask(1, 0, 1, device=d, dtype=torch.uint8), 2.0
@@ -86,6 +94,35 @@ REFUSED = {
     "integers in batch_norm": lambda d: F.batch_norm(
         longs(1, 2, device=d).reshape(2, 1), None, None, training=True
     ),
+    "dtype of a statistic of batch_norm": lambda d: F.batch_norm(
+        ones(2, 3, device=d),
+        ones(3, dtype=torch.float64, device=d),
+        ones(3, device=d),
+        ones(3, device=d),
+        training=True,
+    ),
+    "bias of linear": lambda d: F.linear(
+        ones(2, 3, device=d), ones(5, 3, device=d), ones(7, device=d)
+    ),
+    "sum of addmm": lambda d: torch.addmm(
+        ones(3, 3, device=d), ones(2, 3, device=d), ones(3, 5, device=d)
+    ),
+    "index_select from nothing": lambda d: ones(0, 2, device=d).index_select(
+        0, longs(0, device=d)
+    ),
+    "dtype of a gradient": lambda d: step(d, ones(2, dtype=torch.float64, device=d)),
+    "integer parameters": lambda d: step(
+        d, longs(1, 2, device=d), parameter=longs(1, 2, device=d)
+    ),
+    "scale of two numbers": lambda d: torch._amp_foreach_non_finite_check_and_unscale_(
+        [ones(2, device=d)], ones(2, device=d), ones(1, device=d)
+    ),
+    "integers to unscale": lambda d: torch._amp_foreach_non_finite_check_and_unscale_(
+        [longs(2, device=d)], ones(1, device=d), ones(1, device=d)
+    ),
+    "growth tracker": lambda d: torch._amp_update_scale_(
+        ones(1, device=d), ones(1, device=d), ones(1, device=d), 2.0, 0.5, 10
+    ),
     "linspace of -1 steps": lambda d: torch.linspace(0, 1, -1, device=d),
     "arange into overlap": lambda d: torch.arange(
         3, out=torch.ones(1, device=d).expand(3)
@@ -105,6 +142,14 @@ def test_it_is_refused_before_the_launch_in_the_words_of_the_cpu(mistake):
     torch.accelerator.synchronize()  # no kernel had started
     assert type(actual.value) is type(expected.value)
     assert first_line(actual.value) == first_line(expected.value)
+
+
+def test_a_gradient_of_another_size_is_refused():
+    """The CPU's kernel reads beyond its end."""
+    with pytest.raises(RuntimeError, match=r"size \[2\] has a gradient .* size \[1\]"):
+        step("openreg", ones(1, device="openreg"))
+    with pytest.raises(RuntimeError, match="1 parameters, but a list of 2 tensors"):
+        step("openreg", *[ones(2, device="openreg")] * 2)
 
 
 # Only the device knows these numbers, and CUDA asserts on the device, too.

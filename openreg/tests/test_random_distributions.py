@@ -135,14 +135,15 @@ def test_random_covers_the_range_of_each_dtype():
     for dtype, top in (
         (torch.uint8, 255), (torch.int8, 127), (torch.int16, 2**15 - 1),
         (torch.int32, 2**31 - 1), (torch.int64, 2**63 - 1), (torch.bool, 1),
+        (torch.uint16, 2**16 - 1), (torch.uint32, 2**32 - 1), (torch.uint64, 2**64 - 1),
         (torch.float32, 2**24), (torch.float64, 2**53), (torch.float16, 2**11),
         (torch.bfloat16, 2**8),
     ):  # fmt: skip
         x = empty(dtype, 100_000).random_().cpu()
-        assert x.min() >= 0, dtype
+        assert x.double().min() >= 0, dtype
         assert x.double().max() <= float(top), dtype
         if top > 1:
-            distance = kolmogorov_smirnov(x, lambda x, top=top: (x + 0.5) / (top + 1))
+            distance = kolmogorov_smirnov(x, lambda x, top=top: (x + 0.5) / (top + 1.0))
             assert distance < 1.95 + 2 * math.sqrt(1e5) / top, dtype
         else:
             assert abs(x.double().mean() - 0.5) < 0.01
@@ -156,6 +157,52 @@ def test_random_from_to(dtype):
     tenths = torch.full((7,), 1 / 7).double()
     assert chi_squared(x + 3, lambda k: tenths) < 4
     assert set(empty(dtype).random_(5).cpu().tolist()) == set(range(5))
+
+
+UNSIGNED = [torch.uint16, torch.uint32, torch.uint64]
+
+
+@pytest.mark.parametrize("dtype", UNSIGNED)
+def test_random_from_to_without_a_sign(dtype):
+    x = empty(dtype).random_(2, 9).cpu()
+    assert set(x.tolist()) == set(range(2, 9))
+    sevenths = torch.full((7,), 1 / 7).double()
+    assert chi_squared(x.long() - 2, lambda k: sevenths) < 4
+    assert set(torch.randint(5, (N,), dtype=dtype, device=DEVICE).tolist()) == {
+        *range(5)
+    }
+    top = min(torch.iinfo(dtype).max, 2**63 - 1)
+    x = empty(dtype).random_(top // 4, top).cpu().double()
+    assert x.min() >= top // 4
+    assert kolmogorov_smirnov(x, lambda x: (x - top // 4) / (top - top // 4)) < 1.95
+
+
+# The other operators that fill a tensor, with the dtypes that have few operators.
+FILL = {
+    "bernoulli_": lambda t: t.bernoulli_(0.5),
+    "cauchy_": lambda t: t.cauchy_(),
+    "exponential_": lambda t: t.exponential_(),
+    "geometric_": lambda t: t.geometric_(0.5),
+    "log_normal_": lambda t: t.log_normal_(),
+    "normal_": lambda t: t.normal_(),
+    "uniform_": lambda t: t.uniform_(),
+    "random_ from below 0": lambda t: t.random_(-1, 3),
+    "random_ beyond the dtype": lambda t: t.random_(0, 2**40),
+    "randperm": lambda t: torch.randperm(9, dtype=t.dtype, device=t.device),
+}
+
+
+@pytest.mark.parametrize("dtype", UNSIGNED)
+@pytest.mark.parametrize("name", FILL)
+def test_what_the_cpu_refuses_without_a_sign_is_refused(name, dtype):
+    def outcome(device):
+        try:
+            return FILL[name](torch.zeros(64, dtype=dtype, device=device)).dtype
+        except RuntimeError as error:
+            return type(error)
+
+    assert outcome(DEVICE) == outcome("cpu")
+    torch.accelerator.synchronize()  # the device goes on
 
 
 def test_random_over_all_64_bits():

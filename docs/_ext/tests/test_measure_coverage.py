@@ -40,7 +40,14 @@ def test_reports_of_gcov_tell_which_lines_ran(tmp_path: Path) -> None:
 def test_linked_package_is_found_by_its_entry_point(tmp_path: Path) -> None:
     package, site = tmp_path / "torch_openreg", tmp_path / "site"
     (package / "openreg").mkdir(parents=True)
-    for name in ("__init__.py", "openreg/__init__.py", "_build_info.py"):
+    names = (
+        "__init__.py",
+        "openreg/__init__.py",
+        "_build_info.py",
+        "_C.pyi",
+        "py.typed",
+    )
+    for name in names:
         (package / name).write_text("origin = 'source'\n")
     built = site / "torch_openreg" / "_build_info.py"
     built.parent.mkdir(parents=True)
@@ -54,6 +61,44 @@ def test_linked_package_is_found_by_its_entry_point(tmp_path: Path) -> None:
     module = site / "torch_openreg" / "openreg" / "__init__.py"
     assert module.resolve() == package.resolve() / "openreg" / "__init__.py"
     assert built.read_text() == "origin = 'build'\n"
+    linked = {path.name for path in (site / "torch_openreg").iterdir()}
+    assert {"_C.pyi", "py.typed"} < linked
+
+
+@pytest.mark.parametrize(
+    ("codes", "said"),
+    [
+        ({"pytest": 1}, "the tests failed, see above\n"),
+        ({"pytest": 1, "run_pages": 1}, "the tests and the pages failed, see above\n"),
+        ({}, ""),
+    ],
+)
+def test_reports_also_where_a_test_fails(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    codes: dict[str, int],
+    said: str,
+) -> None:
+    judged: list[list[str]] = []
+
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        text = " ".join(map(str, command))
+        code = max((c for name, c in codes.items() if name in text), default=0)
+        return subprocess.CompletedProcess(command, code)
+
+    monkeypatch.setattr(measure_coverage.subprocess, "run", run)
+    monkeypatch.setattr(
+        measure_coverage.sysconfig, "get_path", lambda name: str(tmp_path)
+    )
+    monkeypatch.setattr(measure_coverage, "BUILD", tmp_path / "coverage")
+    monkeypatch.setattr(
+        region_coverage, "main", lambda arguments: judged.append(arguments) or 0
+    )
+    monkeypatch.setattr("sys.argv", ["measure_coverage.py"])
+    assert measure_coverage.main() == (1 if codes else 0)
+    assert len(judged) == 1
+    assert capsys.readouterr().err == said
 
 
 def test_refuses_an_environment_that_is_in_use(

@@ -97,6 +97,7 @@ def test_the_verdicts_of_a_run_are_added_up_by_way():
         "date": "2026-01-02",
         "full": True,
         "samples": 50,
+        "left out": [],
         "counts": [
             ["bool", "forward", {"right": 3, "error": 1}],
             ["int64", "forward", {"right": 4}],
@@ -111,3 +112,6 @@ def test_the_verdicts_of_a_run_are_added_up_by_way():
     assert "| all |  | 11 | 9 | 1 | 1 |" in table
     assert "| forward | int64 | 4 | 4 | - | - |" in table
     assert "at most five samples each" in sweep_table({**run, "full": False})
+    assert "left out" not in table
+    part = sweep_table({**run, "left out": ["int8", "uint8"]})
+    assert "50 in all. It left out the dtypes int8, uint8." in part

@@ -12,7 +12,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from region_coverage import main
+from region_coverage import lines_never_run, main
 from small_guide import mark
 
 ADD = mark("ADD", "int add(int a) {", "  return a + 1;", "}", comment="//")
@@ -115,6 +115,27 @@ def test_refuses_stale_exception(
     folder = write_gcov(root, l2=1, l3=1, l7=1, l8=1)
     assert check(root, "--cpp", folder, exceptions=EXCEPTION.format(name, "why")) == 1
     assert text in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("number", "code"), [(1, 0), (2, 1), (0, 0)])
+def test_refuses_wrong_number_of_lines(
+    root: Path, number: int, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_gcov(root, l2=1, l3=1, l7=1, l8=0)
+    exceptions = EXCEPTION.format("SUB", "why") + f"never_run = {number}\n"
+    assert check(root, "--cpp", folder, exceptions=exceptions) == code
+    assert lines_never_run(root / "exceptions.toml") == number
+    text = "never_run is 2, but 1 lines did not run. x.cpp:8: SUB"
+    assert (text in capsys.readouterr().out) == bool(code)
+
+
+def test_front_page_shows_how_many_lines_never_run() -> None:
+    page = (Path(__file__).parents[2] / "index.md").read_text()
+    proof = page.partition("\n## How the guide proves itself\n")[2].partition("\n## ")[
+        0
+    ]
+    assert "Nothing runs {{ lines_never_run }} of them" in proof
+    assert lines_never_run() > 0  # else this sentence would be a riddle
 
 
 def test_refuses_to_judge_nothing(

@@ -14,6 +14,9 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("native_group_norm_backward", native_group_norm_backward);
   m.impl("native_batch_norm", native_batch_norm);
   m.impl("native_batch_norm.out", native_batch_norm_out);
+  // The same, under the names whose schemas tell what is written.
+  m.impl("_native_batch_norm_legit", native_batch_norm_legit);
+  m.impl("_native_batch_norm_legit.no_stats", native_batch_norm_no_stats);
   m.impl("native_batch_norm_backward", native_batch_norm_backward);
 }
 

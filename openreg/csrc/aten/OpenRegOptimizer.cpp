@@ -15,17 +15,17 @@ namespace openreg {
 namespace op = at::_ops;
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  update<op::_fused_sgd_, at::_fused_sgd_>(m);
-  update<op::_fused_sgd__tensor_lr, at::_fused_sgd_>(m);
-  update<op::_fused_adam_, at::_fused_adam_>(m);
-  update<op::_fused_adam__tensor_lr, at::_fused_adam_>(m);
-  update<op::_fused_adamw_, at::_fused_adamw_>(m);
-  update<op::_fused_adamw__tensor_lr, at::_fused_adamw_>(m);
-  update<op::_fused_adagrad_, at::_fused_adagrad_>(m);
-  update<op::_fused_adagrad__tensor_lr, at::_fused_adagrad_>(m);
+  update<op::_fused_sgd_, at::_fused_sgd_, Lists<false>>(m);
+  update<op::_fused_sgd__tensor_lr, at::_fused_sgd_, Lists<false>>(m);
+  update<op::_fused_adam_, at::_fused_adam_, Lists<true>>(m);
+  update<op::_fused_adam__tensor_lr, at::_fused_adam_, Lists<true>>(m);
+  update<op::_fused_adamw_, at::_fused_adamw_, Lists<true>>(m);
+  update<op::_fused_adamw__tensor_lr, at::_fused_adamw_, Lists<true>>(m);
+  update<op::_fused_adagrad_, at::_fused_adagrad_, Lists<true>>(m);
+  update<op::_fused_adagrad__tensor_lr, at::_fused_adagrad_, Lists<true>>(m);
   update<op::_amp_foreach_non_finite_check_and_unscale_,
-         at::_amp_foreach_non_finite_check_and_unscale_>(m);
-  update<op::_amp_update_scale_, at::_amp_update_scale_>(m);
+         at::_amp_foreach_non_finite_check_and_unscale_, Unscale>(m);
+  update<op::_amp_update_scale_, at::_amp_update_scale_, UpdateScale>(m);
 }
 
 }  // namespace openreg

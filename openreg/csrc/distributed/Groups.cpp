@@ -146,7 +146,7 @@ void ProcessGroupOCCL::shutdown() {
     for (const auto& [device, stream] : streams) {  // (3)
       try {
         stream.synchronize();
-      } catch (const c10::Error&) {
+      } catch (const std::exception&) {
         // A fault of this device: every call that waits for the device reports it.
         // What another device has under way must still come to its end.
       }

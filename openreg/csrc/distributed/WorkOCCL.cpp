@@ -25,7 +25,7 @@ WorkOCCL::WorkOCCL(int rank, c10d::OpType type, const char* name,
           std::vector<c10::Device>{lane.device()})) {
   try {
     done_.record(lane);
-  } catch (const c10::Error&) {
+  } catch (const std::exception&) {
     throw_if_failed();  // it is over already; this says more than the device does
     throw;
   }

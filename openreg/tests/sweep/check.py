@@ -59,6 +59,8 @@ def _check_sample(case: Case, sample: SampleInput) -> bool:
     expected, expected_error = _attempt(case, here)
     actual, error = _attempt(case, there)  # (2)
     if expected_error is not None and type(error) is type(expected_error):
+        if case.way == "refusal":
+            _compare_words(error, expected_error)
         return False  # (3)
     if case.way == "refusal" and expected_error is None:
         return True  # a bad argument for other devices only
@@ -84,6 +86,12 @@ def _check_sample(case: Case, sample: SampleInput) -> bool:
 
 
 # LITERALINCLUDE END: CHECK_SAMPLE
+
+
+def _compare_words(error: Exception, expected: Exception) -> None:
+    words, wanted = (str(e).partition("\n")[0] for e in (error, expected))
+    if words.replace(DEVICE, "cpu") != wanted:
+        raise WrongValue(f"says {words!r} instead of {wanted!r}")
 
 
 def _attempt(case: Case, sample: SampleInput) -> tuple[Any, Exception | None]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import torch
 
-from .cases import Verdict
+from .cases import Verdict, all_cases, more_cases
 from .table import counts
 
 LAST_RUN = Path(__file__).with_suffix(".json")
@@ -31,12 +31,14 @@ def record(verdicts: list[Verdict], commit: str, *, full: bool) -> None:
         full: all samples ran, and not a few of each case.
     """
     rows = counts(verdicts)
+    dtypes = {case.dtype for case in [*all_cases(), *more_cases()]}
     found = {
         "torch": torch.__version__.split("+")[0],
         "commit": commit,
         "date": datetime.date.today().isoformat(),
         "full": full,
         "samples": sum(verdict.samples for verdict in verdicts),
+        "left out": sorted(dtypes - {dtype for dtype, _ in rows}),
         "counts": [[dtype, way, dict(row)] for (dtype, way), row in rows.items()],
     }
     LAST_RUN.write_text(json.dumps(found, indent=1) + "\n")
@@ -46,3 +48,8 @@ def pairs() -> set[tuple[str, str]]:
     """Return each dtype and way in the file."""
     counts = json.loads(LAST_RUN.read_text())["counts"]
     return {(dtype, way) for dtype, way, _ in counts}
+
+
+def left_out() -> set[str]:
+    """Return the dtypes that the run left out."""
+    return set(json.loads(LAST_RUN.read_text())["left out"])

@@ -98,7 +98,8 @@ bool has_kernel(at::ScalarType dtype, const Geometry& geometry) {
   return at::isFloatingType(dtype)
              ? !at::isFloat8Type(dtype)
              : dtype == at::kLong ||
-                   (plain && at::isIntegralType(dtype, /*includeBool=*/false));
+                   (plain && at::isIntegralType(dtype, /*includeBool=*/false) &&
+                    !at::isBarebonesUnsignedType(dtype));
 }
 
 void check_dtypes(const at::Tensor& input, const at::Tensor& weight,

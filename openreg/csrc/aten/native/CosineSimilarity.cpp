@@ -78,6 +78,8 @@ at::Tensor cosine_similarity(const at::Tensor& x1, const at::Tensor& x2, int64_t
   TORCH_CHECK(at::isFloatingType(dtype),
               "expected common dtype to be floating point, yet common dtype is ",
               dtype);
+  TORCH_CHECK_NOT_IMPLEMENTED(!at::isFloat8Type(dtype),
+                              "\"norm_cpu\" not implemented for '", dtype, "'");
   at::DimVector sizes = at::infer_size_dimvector(x1.sizes(), x2.sizes());
   const int64_t axis = at::maybe_wrap_dim(dim, static_cast<int64_t>(sizes.size()));
   if (!sizes.empty()) {

@@ -51,9 +51,10 @@ void write(const std::array<std::optional<KernelTensor>, 3>& outputs,
 }
 
 // Throws unless there is a kernel of batch norm for `input`. Each of `parameters` has
-// a number for each channel.
+// a number of dtype `expected` for each channel.
 template <class... Parameters>
-void check_batch_norm(const at::Tensor& input, const Parameters&... parameters) {
+void check_batch_norm(const at::Tensor& input, at::ScalarType expected,
+                      const Parameters&... parameters) {
   const at::ScalarType dtype = input.scalar_type();
   TORCH_CHECK_NOT_IMPLEMENTED(at::isFloatingType(dtype) && !at::isFloat8Type(dtype),
                               "\"batch_norm\" not implemented for '", dtype, "'");
@@ -62,8 +63,15 @@ void check_batch_norm(const at::Tensor& input, const Parameters&... parameters) 
               "dimensions, but got ",
               input.sizes());
   const auto check = [&](const char* name, const std::optional<at::Tensor>& tensor) {
-    TORCH_CHECK(!is_given(tensor) || tensor->numel() == input.size(1), name,
-                " should contain ", input.size(1), " elements not ", tensor->numel());
+    if (!is_given(tensor)) {
+      return;
+    }
+    TORCH_CHECK(tensor->numel() == input.size(1), name, " should contain ",
+                input.size(1), " elements not ", tensor->numel());
+    TORCH_CHECK(tensor->dim() == 1, "TensorAccessor expected 1 dims but tensor has ",
+                tensor->dim());
+    TORCH_CHECK(tensor->scalar_type() == expected, "expected scalar type ", expected,
+                " but found ", tensor->scalar_type());
   };
   (check(parameters.first, parameters.second), ...);
 }
@@ -181,13 +189,14 @@ ThreeTensors native_batch_norm(const at::Tensor& input,
                                bool training, double momentum, double eps) {
   check_same_device("native_batch_norm", input, weight, bias, running_mean,
                     running_var);
-  check_batch_norm(input, std::pair{"running_mean", running_mean},
+  const auto options = statistics(input, weight, bias, running_mean, running_var);
+  check_batch_norm(input, c10::typeMetaToScalarType(options.dtype()),
+                   std::pair{"running_mean", running_mean},
                    std::pair{"running_var", running_var}, std::pair{"weight", weight},
                    std::pair{"bias", bias});
   TORCH_CHECK(training || (is_given(running_mean) && is_given(running_var)),
               "openreg: batch_norm: evaluation needs running_mean and running_var");
   const int64_t channels = input.size(1);
-  const auto options = statistics(input, weight, bias, running_mean, running_var);
   const c10::DimVector sizes{training ? channels : 0};
   ThreeTensors outputs{
       at::empty_like(input, input.options(), input.suggest_memory_format()),
@@ -205,6 +214,23 @@ ThreeTensors native_batch_norm(const at::Tensor& input,
   return outputs;
 }
 // LITERALINCLUDE END: BATCH_NORM
+
+ThreeTensors native_batch_norm_legit(const at::Tensor& input,
+                                     const std::optional<at::Tensor>& weight,
+                                     const std::optional<at::Tensor>& bias,
+                                     at::Tensor& running_mean, at::Tensor& running_var,
+                                     bool training, double momentum, double eps) {
+  return openreg::native_batch_norm(input, weight, bias, running_mean, running_var,
+                                    training, momentum, eps);
+}
+
+ThreeTensors native_batch_norm_no_stats(const at::Tensor& input,
+                                        const std::optional<at::Tensor>& weight,
+                                        const std::optional<at::Tensor>& bias,
+                                        bool training, double momentum, double eps) {
+  return openreg::native_batch_norm(input, weight, bias, {}, {}, training, momentum,
+                                    eps);
+}
 
 std::tuple<at::Tensor&, at::Tensor&, at::Tensor&> native_batch_norm_out(
     const at::Tensor& input, const std::optional<at::Tensor>& weight,

@@ -38,6 +38,15 @@ ThreeTensors native_batch_norm(const at::Tensor& input,
                                const std::optional<at::Tensor>& running_mean,
                                const std::optional<at::Tensor>& running_var,
                                bool training, double momentum, double eps);
+ThreeTensors native_batch_norm_legit(const at::Tensor& input,
+                                     const std::optional<at::Tensor>& weight,
+                                     const std::optional<at::Tensor>& bias,
+                                     at::Tensor& running_mean, at::Tensor& running_var,
+                                     bool training, double momentum, double eps);
+ThreeTensors native_batch_norm_no_stats(const at::Tensor& input,
+                                        const std::optional<at::Tensor>& weight,
+                                        const std::optional<at::Tensor>& bias,
+                                        bool training, double momentum, double eps);
 std::tuple<at::Tensor&, at::Tensor&, at::Tensor&> native_batch_norm_out(
     const at::Tensor& input, const std::optional<at::Tensor>& weight,
     const std::optional<at::Tensor>& bias,
