@@ -18,7 +18,7 @@ from pathlib import Path
 
 from sweep.cases import ALL_DTYPES, ANY, all_cases, more_cases
 from sweep.known import problems
-from sweep.last_run import LAST_RUN, record
+from sweep.last_run import LAST_RUN, commit, record
 from sweep.runner import QUICK, run_all
 from sweep.table import table
 from sweep.ways import WAYS
@@ -33,7 +33,7 @@ def main() -> int:
         and case.dtype in (options.dtype or [case.dtype])
         and case.way in (options.way or [case.way])
     ]
-    start = time.monotonic()
+    start, began_at = time.monotonic(), commit() if options.record else ""
 
     def progress(done: int) -> None:
         share, minutes = 100 * done // len(cases), (time.monotonic() - start) / 60
@@ -57,7 +57,7 @@ def main() -> int:
     seconds = time.monotonic() - start
     print(f"{len(cases)} cases in {seconds:.0f} s, {len(found)} problems")
     if options.record:
-        record(verdicts, full=options.full)
+        record(verdicts, began_at, full=options.full)
         print(f"The counts are in {LAST_RUN}")
     return 1 if found else 0
 

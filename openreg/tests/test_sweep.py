@@ -82,7 +82,7 @@ def test_the_other_cases_are_in_all_ways_and_dtypes():
 
 
 def test_the_guide_shows_a_run_of_these_ways_and_dtypes():
-    """The run had all ways of each of its dtypes, and the page names the other dtypes."""
+    """The run had all ways of its dtypes, and the page names the other dtypes."""
     cases = [*all_cases(), *more_cases()]
     run, left_out = last_run.pairs(), last_run.left_out()
     assert run == {(c.dtype, c.way) for c in cases if c.dtype not in left_out}

@@ -43,16 +43,17 @@ KNOWN_OF_WAYS = [
     # -- arguments that the CPU does not check --
     some(
         "mistakes",
-        WRONG,
-        "not close",
-        "_native_batch_norm_legit _batch_norm_with_update",
-        "The CPU reads beyond the end of a bias without elements.",
+        ERROR,
+        "RuntimeError: (bias should contain|mixed dtype|TensorAccessor expected)",
+        "native_batch_norm _native_batch_norm_legit _batch_norm_with_update "
+        "nn.functional.batch_norm nn.functional.instance_norm",
+        "The CPU checks no sizes of a bias, and reads beyond its end, nor all dtypes.",
     ),
     some(
         "mistakes",
-        ERROR,
-        "RuntimeError: bias should contain",
-        "native_batch_norm _native_batch_norm_legit",
+        WRONG,
+        "not close",
+        "_native_batch_norm_legit _batch_norm_with_update",
         "The CPU reads beyond the end of a bias without elements.",
     ),
     # -- what a device does better than the CPU, or as CUDA does --
@@ -141,8 +142,8 @@ KNOWN_OF_WAYS = [
         WRONG,
         "TreeSpec|not close",
         "native_batch_norm _native_batch_norm_legit",
-        "The CPU leaves statistics that it does not need as they were, and refuses other "
-        "dtypes later.",
+        "The CPU leaves statistics that it does not need as they were, and refuses "
+        "other dtypes later.",
     ),
     # -- overlaps --
     some(

@@ -14,17 +14,27 @@ from .table import counts
 LAST_RUN = Path(__file__).with_suffix(".json")
 
 
-def record(verdicts: list[Verdict], *, full: bool) -> None:
-    """Write how many verdicts of each kind there were, with the commit.
+def commit() -> str:
+    """Return the commit of these sources."""
+    command = ["git", "-C", str(LAST_RUN.parent), "describe", "--always"]
+    options = ["--abbrev=12", "--dirty", "--exclude=*"]
+    return subprocess.run(
+        [*command, *options], capture_output=True, text=True, check=True
+    ).stdout.strip()
+
+
+def record(verdicts: list[Verdict], commit: str, *, full: bool) -> None:
+    """Write how many verdicts of each kind there were.
 
     Args:
+        commit: the one of the sources when the run began.
         full: all samples ran, and not a few of each case.
     """
     rows = counts(verdicts)
     dtypes = {case.dtype for case in [*all_cases(), *more_cases()]}
     found = {
         "torch": torch.__version__.split("+")[0],
-        "commit": _git("describe", "--always", "--abbrev=12", "--dirty"),
+        "commit": commit,
         "date": datetime.date.today().isoformat(),
         "full": full,
         "samples": sum(verdict.samples for verdict in verdicts),
@@ -43,10 +53,3 @@ def pairs() -> set[tuple[str, str]]:
 def left_out() -> set[str]:
     """Return the dtypes that the run left out."""
     return set(json.loads(LAST_RUN.read_text())["left out"])
-
-
-def _git(*arguments: str) -> str:
-    command = ["git", "-C", str(LAST_RUN.parent), *arguments]
-    return subprocess.run(
-        command, capture_output=True, text=True, check=True
-    ).stdout.strip()
