@@ -118,8 +118,16 @@ KNOWN_OF_WAYS = [
         OUTS,
         WRONG,
         "An output with one or more elements was resized si' instead of ''",
-        "mode nn.functional.logsigmoid",
+        "kthvalue mode nn.functional.logsigmoid",
         "The CPU resizes these outputs without the usual warning.",
+    ),
+    some(
+        OUTS,
+        WRONG,
+        "Casting complex values to real discards",
+        "addbmm cumprod cumsum eq log_softmax.with_dtype logical_and logical_or "
+        "logical_xor logsumexp lu mean ne softmax.with_dtype",
+        "The kernel converts the result, and a kernel cannot warn its caller.",
     ),
     some(
         OUTS,
