@@ -160,14 +160,19 @@ def maps():
 
 def groups_come_and_go(state):
     """Return boards before, with a group, and after; and files that stayed open."""
-    before, files = maps()
-    for _ in range(5):
+
+    def come_and_go():
         group = dist.new_group()
         dist.all_reduce(x := torch.ones(2, device="openreg"), group=group)
         assert x.tolist() == [float(dist.get_world_size())] * 2
-        during = maps()[0]
+        boards = maps()[0]
         dist.destroy_process_group(group)
-        del group
+        return boards
+
+    come_and_go()  # the first one opens a file that the process keeps
+    before, files = maps()
+    for _ in range(5):
+        during = come_and_go()
     after, files_after = maps()
     return before, during, after, files_after - files
 

@@ -1,6 +1,7 @@
 # Work runs in the order asked for, and no other; see docs/runtime/stream.md.
 #
 # A stream that is held keeps its order, so each wrong program here is wrong every time.
+import gc
 import threading
 import time
 from contextlib import ExitStack
@@ -137,6 +138,9 @@ def read_on_the_host_what_a_side_stream_writes(synchronize: bool) -> float:
 
 
 def reuse_memory_that_a_side_stream_reads(synchronize: bool) -> float:
+    gc.collect()  # no other block of this size may become free meanwhile
+    openreg.synchronize()
+    openreg.empty_cache()
     x, y = settled(1, 0)
     side = openreg.Stream()
     with simulator.hold(side):
