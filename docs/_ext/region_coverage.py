@@ -35,8 +35,6 @@ PYTHON = {".py"}
 CPP = {".c", ".cpp", ".h"}
 # Executions of every line that can be executed, by absolute path.
 Counts = dict[Path, dict[int, int]]
-
-
 EXCEPTIONS = HERE / "region_exceptions.toml"
 
 
@@ -110,7 +108,7 @@ def lines_never_run(file: Path = EXCEPTIONS) -> int:
 def find_faults(
     index: SourceIndex, counts: Counts, suffixes: set[str], reasons: dict[str, Reason]
 ) -> list[str]:
-    """One message for every snippet that did not run, and every wrong entry."""
+    """A message for each snippet that has not run, and for each incorrect entry."""
     faults = []
     names = set()
     for path, snippets in sorted(index.snippets.items()):

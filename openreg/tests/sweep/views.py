@@ -11,7 +11,7 @@ from .mirror import parts, tensors
 
 
 def guard(dtype: torch.dtype) -> complex:
-    """Return a value that spoils a result, or is no index, if somebody reads it."""
+    """Return a value that spoils a result, or is an invalid index, if it is read."""
     if dtype.is_floating_point or dtype.is_complex:
         return float("nan")
     return 1 if dtype == torch.bool else 113
