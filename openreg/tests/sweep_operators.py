@@ -18,7 +18,7 @@ from pathlib import Path
 
 from sweep.cases import ALL_DTYPES, ANY, all_cases, more_cases
 from sweep.known import problems
-from sweep.last_run import LAST_RUN, commit, record
+from sweep.last_run import LAST_RUN, current_commit, record
 from sweep.runner import QUICK, run_all
 from sweep.table import table
 from sweep.ways import WAYS
@@ -33,7 +33,7 @@ def main() -> int:
         and case.dtype in (options.dtype or [case.dtype])
         and case.way in (options.way or [case.way])
     ]
-    start, began_at = time.monotonic(), commit() if options.record else ""
+    start, began_at = time.monotonic(), current_commit() if options.record else ""
 
     def progress(done: int) -> None:
         share, minutes = 100 * done // len(cases), (time.monotonic() - start) / 60

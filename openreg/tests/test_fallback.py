@@ -108,11 +108,8 @@ def test_out_of_another_shape_warns_as_on_the_cpu_and_stays_inside(shape):
     said, results = [], []
     for device in ("cpu", "openreg"):
         around = torch.zeros(9, 9, device=device)
-        out = (
-            around[1 : 1 + shape[0], 1 : 1 + shape[-1]]
-            if len(shape) > 1
-            else (around[1, 1 : 1 + shape[0]])
-        )
+        inner = around if len(shape) == 2 else around[1]
+        out = inner[tuple(slice(1, 1 + size) for size in shape)]
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             torch.hypot(X.to(device), X.to(device), out=out)

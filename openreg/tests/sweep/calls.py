@@ -63,7 +63,7 @@ def outputs(op: OpInfo, sample: SampleInput) -> tuple[Any, list[torch.Tensor]]:
     return results, [x for x in tensors(results) if x.requires_grad]
 
 
-def random_like(tensors: list[torch.Tensor], seed: int) -> list[torch.Tensor]:
+def random_like(models: list[torch.Tensor], seed: int) -> list[torch.Tensor]:
     """Return random tensors of these shapes, the same on each device."""
     torch.manual_seed(seed)
-    return [torch.randn(x.shape, dtype=x.dtype).to(x.device) for x in tensors]
+    return [torch.randn(x.shape, dtype=x.dtype).to(x.device) for x in models]

@@ -1,7 +1,7 @@
 # Names the cases of the sweep and makes their samples; see docs/ship/testing.md.
 """A case is an entry of PyTorch's operator database, with a dtype, run in one way."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
@@ -44,6 +44,7 @@ SOME_DTYPES = {
     "mistakes": ("float32", "int64"),
 }
 MISTAKEN_SAMPLES = 10  # at most: each gives a dozen wrong ones
+IN_GAPS = ("strided", "in-place view")  # their tensors are views in larger memory
 DIFFERENTIABLE = ("backward", "forward AD", "double backward")
 RIGHT = "right"
 ANY = "any"  # the dtype of a case whose samples choose theirs: bad arguments
@@ -81,34 +82,26 @@ class Verdict:
 
 def all_cases() -> list[Case]:
     """Every operator, with every dtype that it takes on the CPU, in all its ways."""
-    cases = [
-        Case(name, text, way)
-        for text, dtype in DTYPES.items()
-        for name, op in OPERATORS.items()
-        if dtype in op.supported_dtypes("cpu")
-        for way in _ways(op, dtype)
-    ]
     refusing = [name for name, op in OPERATORS.items() if op.error_inputs_func]
-    return cases + [Case(name, ANY, "refusal") for name in refusing]
+    return [*_cases(DTYPES, _ways), *(Case(name, ANY, "refusal") for name in refusing)]
 
 
 def more_cases() -> list[Case]:
     """What the session ``sweep`` runs besides: more ways, and more dtypes."""
-    more_ways = [
+    return [*_cases(DTYPES, _more_ways), *_cases(MORE_DTYPES, _ways)]
+
+
+def _cases(
+    dtypes: dict[str, torch.dtype], ways: Callable[[OpInfo, torch.dtype], list[str]]
+) -> Iterator[Case]:
+    return (
         Case(name, text, way)
-        for text, dtype in DTYPES.items()
+        for text, dtype in dtypes.items()
         for name, op in OPERATORS.items()
         if dtype in op.supported_dtypes("cpu")
-        for way in _more_ways(op, dtype)
-        if text in SOME_DTYPES.get(way, DTYPES) and (name, way) not in NOT_CALLED
-    ]
-    return more_ways + [
-        Case(name, text, way)
-        for text, dtype in MORE_DTYPES.items()
-        for name, op in OPERATORS.items()
-        if dtype in op.supported_dtypes("cpu")
-        for way in _ways(op, dtype)
-    ]
+        for way in ways(op, dtype)
+        if text in SOME_DTYPES.get(way, ALL_DTYPES) and (name, way) not in NOT_CALLED
+    )
 
 
 def _more_ways(op: OpInfo, dtype: torch.dtype) -> list[str]:
@@ -169,7 +162,7 @@ def samples(case: Case, limit: int | None) -> list[SampleInput]:
         made = [one for sample in few for one in mistakes(sample)]
         limit = None if limit is None else 4 * limit
     made = _few(made, limit)
-    if case.way in ("strided", "in-place view"):
+    if case.way in IN_GAPS:
         return [in_gaps(sample) for sample in made]
     return made
 

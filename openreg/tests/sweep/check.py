@@ -4,7 +4,7 @@ from typing import Any
 import torch
 from torch.testing._internal.opinfo.core import SampleInput
 
-from .cases import OPERATORS, RIGHT, Case, Verdict, samples
+from .cases import IN_GAPS, OPERATORS, RIGHT, Case, Verdict, samples
 from .compare import WrongDevice, WrongValue, compare, compare_sharing
 from .exceptions import (
     ARBITRARY_STRIDES,
@@ -18,7 +18,6 @@ from .ways import WAYS
 
 DEVICE = "openreg:0"
 MISTAKEN = ("refusal", "mistakes")  # the ways where an error is the usual end
-IN_GAPS = ("strided", "in-place view")
 KINDS: dict[type, str] = {WrongDevice: "wrong device", WrongValue: "wrong value"}
 
 

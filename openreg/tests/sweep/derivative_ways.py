@@ -4,7 +4,7 @@ from typing import Any
 import torch
 from torch.autograd import forward_ad
 from torch.testing._internal.opinfo.core import OpInfo, SampleInput
-from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
+from torch.utils._pytree import tree_flatten, tree_map, tree_unflatten
 
 from .calls import call, outcome, outputs, random_like
 from .mirror import parts, tensors
@@ -78,7 +78,3 @@ def _pair(tensor: torch.Tensor, dimension: int) -> torch.Tensor:
     """Return a batch of a tensor and one with other values, as valid as the first."""
     inexact = tensor.dtype.is_floating_point or tensor.dtype.is_complex
     return torch.stack([tensor, tensor / 2 if inexact else tensor], dim=dimension)
-
-
-def has_tangents(sample: SampleInput) -> bool:
-    return any(leaf.requires_grad for leaf in tensors(tree_leaves(parts(sample))))

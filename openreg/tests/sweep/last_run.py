@@ -14,7 +14,7 @@ from .table import counts
 LAST_RUN = Path(__file__).with_suffix(".json")
 
 
-def commit() -> str:
+def current_commit() -> str:
     """Return the commit of these sources."""
     command = ["git", "-C", str(LAST_RUN.parent), "describe", "--always"]
     options = ["--abbrev=12", "--dirty", "--exclude=*"]
