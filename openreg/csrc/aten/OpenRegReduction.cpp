@@ -93,7 +93,6 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("kthvalue.values", kthvalue_out);
   m.impl("mode", mode);
   m.impl("mode.values", mode_out);
-  m.impl("arange.start_out", arange_out);
 }
 
 }  // namespace openreg

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "csrc/aten/native/AttentionKernel.h"
+#include "csrc/aten/native/CheckScalar.h"
 #include "csrc/aten/native/Launch.h"
 #include "csrc/aten/native/OptionalTensor.h"
 #include "csrc/aten/native/RandomKernel.h"
@@ -26,8 +27,8 @@ const char* why_not(const at::Tensor& query, const at::Tensor& key,
     return "query, key and value must be dense, of 4 dimensions";
   }
   const at::ScalarType dtype = query.scalar_type();
-  if (!at::isFloatingType(dtype) || at::isFloat8Type(dtype) ||
-      key.scalar_type() != dtype || value.scalar_type() != dtype) {
+  if (!is_common_floating(dtype) || key.scalar_type() != dtype ||
+      value.scalar_type() != dtype) {
     return "query, key and value must have the same floating point dtype";
   }
   const int64_t batch = query.size(0), heads = query.size(1), kv_heads = key.size(1);

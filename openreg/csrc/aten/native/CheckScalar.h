@@ -1,4 +1,5 @@
-// Refuses a number that a kernel could not convert; see docs/operators/registration.md.
+// Refuses a number or a dtype that a kernel could not take; see
+// docs/operators/registration.md.
 #pragma once
 
 #include <c10/core/Scalar.h>
@@ -10,5 +11,11 @@ namespace openreg {
 // host, before a launch: inside a kernel the same mistake is a fault that stops the
 // device.
 void check_scalar(const c10::Scalar& value, c10::ScalarType dtype);
+
+// Whether this is a dtype of most floating point kernels: float16 to float64, and
+// bfloat16. The float8 types have kernels for copies and few others.
+inline bool is_common_floating(c10::ScalarType dtype) {
+  return c10::isFloatingType(dtype) && !c10::isFloat8Type(dtype);
+}
 
 }  // namespace openreg

@@ -7,6 +7,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 
+#include "csrc/aten/native/CheckScalar.h"
 #include "csrc/aten/native/Launch.h"
 #include "csrc/aten/native/OptionalTensor.h"
 
@@ -95,11 +96,9 @@ bool has_kernel(at::ScalarType dtype, const Geometry& geometry) {
   const bool plain = !geometry.transposed &&
                      std::all_of(geometry.dilation.begin(), geometry.dilation.end(),
                                  [](int64_t dilation) { return dilation == 1; });
-  return at::isFloatingType(dtype)
-             ? !at::isFloat8Type(dtype)
-             : dtype == at::kLong ||
-                   (plain && at::isIntegralType(dtype, /*includeBool=*/false) &&
-                    !at::isBarebonesUnsignedType(dtype));
+  return is_common_floating(dtype) || dtype == at::kLong ||
+         (plain && at::isIntegralType(dtype, /*includeBool=*/false) &&
+          !at::isBarebonesUnsignedType(dtype));
 }
 
 void check_dtypes(const at::Tensor& input, const at::Tensor& weight,

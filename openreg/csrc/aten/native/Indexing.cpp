@@ -35,6 +35,11 @@ const auto& index_op() {
                        at::cpu::index_outf>();
 }
 
+bool any_given(const IndexList& indices) {
+  return std::any_of(indices.begin(), indices.end(),
+                     [](const auto& index) { return is_given(index); });
+}
+
 // The indices as numbers on the device of `self`. They may come from the CPU on every
 // device, and a list of them from both. A mask becomes numbers here, once: the host
 // waits for how many, as it does on CUDA.
@@ -48,8 +53,8 @@ IndexList as_numbers(const at::Tensor& self, const IndexList& indices) {
   moved.reserve(indices.size());
   for (const std::optional<at::Tensor>& index : indices) {
     const bool given = is_given(index);
-    masks |= given && at::isIntegralType(index->scalar_type(), true) &&
-             index->element_size() == 1;
+    masks |= given &&
+             (index->scalar_type() == at::kBool || index->scalar_type() == at::kByte);
     const bool move = given && index->is_cpu();
     moved.push_back(move ? std::make_optional(index->to(self.device())) : index);
   }
@@ -60,7 +65,7 @@ IndexList as_numbers(const at::Tensor& self, const IndexList& indices) {
 
 // The sizes of what `numbers` select.
 c10::DimVector sizes_of_selection(const at::Tensor& self, const IndexList& numbers) {
-  std::vector<at::Tensor> each = at::native::expandTensors(self, numbers);
+  auto each = at::native::expandTensors(self, numbers);  // there are no masks any more
   try {
     each = at::expand_outplace(each);
   } catch (const std::exception&) {
@@ -96,8 +101,7 @@ void check_values(const at::Tensor& self, const IndexList& numbers,
       at::assert_no_overlap(self, *index);
     }
   }
-  TORCH_CHECK(std::any_of(numbers.begin(), numbers.end(),
-                          [](const auto& index) { return is_given(index); }),
+  TORCH_CHECK(any_given(numbers),
               "at least one index must be provided: a mask has dimensions");
   const c10::DimVector sizes = sizes_of_selection(self, numbers);
   TORCH_CHECK(at::is_expandable_to(values.sizes(), sizes),
@@ -137,11 +141,9 @@ void check_mask(const char* name, const at::Tensor& self, const at::Tensor& mask
 // `indices` are anything else.
 at::Tensor lone_mask(const at::Tensor& self, const IndexList& indices) {
   static const auto* host_value = new at::Tensor(at::zeros({}));
-  const bool any = std::any_of(indices.begin(), indices.end(),
-                               [](const auto& index) { return is_given(index); });
-  return any ? std::get<1>(
-                   at::native::canDispatchToMaskedFill(self, indices, *host_value))
-             : at::Tensor();
+  return any_given(indices) ? std::get<1>(at::native::canDispatchToMaskedFill(
+                                  self, indices, *host_value))
+                            : at::Tensor();
 }
 
 // self[mask] = value, for one value: unlike indices, a mask lets nobody wait.

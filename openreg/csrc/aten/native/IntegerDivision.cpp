@@ -2,15 +2,12 @@
 #include "csrc/aten/native/IntegerDivision.h"
 
 #include <ATen/CPUFunctions.h>
-#include <ATen/Dispatch_v2.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/full.h>
-#include <ATen/ops/ones_like.h>
 #include <ATen/ops/result_type.h>
 #include <ATen/ops/where.h>
+#include <ATen/ops/zeros.h>
 
 #include <limits>
-#include <utility>
 
 namespace openreg {
 namespace {
@@ -19,13 +16,10 @@ bool contains(const at::Tensor& tensor, int64_t number) {
   return tensor.eq(number).any().item<bool>();
 }
 
-std::pair<at::Scalar, at::Scalar> limits(at::ScalarType dtype) {
-  return AT_DISPATCH_V2(dtype, "limits",
-                        AT_WRAP([]() -> std::pair<at::Scalar, at::Scalar> {
-                          return {std::numeric_limits<scalar_t>::min(),
-                                  std::numeric_limits<scalar_t>::max()};
-                        }),
-                        AT_EXPAND(AT_INTEGRAL_TYPES_V2));
+// Of a signed dtype.
+int64_t smallest(at::ScalarType dtype) {
+  const auto bits = 8 * static_cast<int>(c10::elementSize(dtype));
+  return std::numeric_limits<int64_t>::min() >> (64 - bits);
 }
 
 // `divide(self, other, out)` gives a quotient, or a remainder.
@@ -33,25 +27,24 @@ template <bool kQuotient, class Divide>
 at::Tensor& divide_integers(const at::Tensor& self, const at::Tensor& other,
                             Divide divide, at::Tensor& out) {
   const at::ScalarType dtype = at::result_type(self, other);
-  const bool has_zero =
-      at::isIntegralType(dtype, /*includeBool=*/false) && contains(other, 0);
-  const bool may_overflow = at::isSignedType(dtype) && !at::isFloatingType(dtype) &&
-                            !at::isComplexType(dtype) && contains(other, -1);
-  if (!has_zero && !may_overflow) {
+  if (!at::isIntegralType(dtype, /*includeBool=*/false)) {
     return divide(self, other, out);
   }
-  const auto [smallest, largest] = limits(dtype);
+  const bool may_overflow = at::isSignedType(dtype) && contains(other, -1);
+  if (!may_overflow && !contains(other, 0)) {
+    return divide(self, other, out);
+  }
   const at::Tensor dividend = self.to(dtype), divisor = other.to(dtype);
   const at::Tensor by_zero = divisor.eq(0);
   at::Tensor replaced = by_zero;
   if (may_overflow) {  // then x / 1 and x % 1 are right
-    replaced = replaced.logical_or(divisor.eq(-1).logical_and(dividend.eq(smallest)));
+    replaced =
+        replaced.logical_or(divisor.eq(-1).logical_and(dividend.eq(smallest(dtype))));
   }
   at::Tensor result = at::empty(out.sizes(), dividend.options());
-  divide(dividend, at::where(replaced, at::ones_like(divisor), divisor), result);
-  const at::Tensor ones = at::full(
-      {}, at::isSignedType(dtype) ? at::Scalar(-1) : largest, dividend.options());
-  return out.copy_(at::where(by_zero, kQuotient ? ones : dividend, result));
+  divide(dividend, divisor.masked_fill(replaced, 1), result);
+  const at::Tensor all_bits = at::zeros({}, dividend.options()).bitwise_not_();
+  return out.copy_(at::where(by_zero, kQuotient ? all_bits : dividend, result));
 }
 
 }  // namespace

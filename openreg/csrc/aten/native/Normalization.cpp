@@ -15,6 +15,7 @@
 
 #include <string_view>
 
+#include "csrc/aten/native/CheckScalar.h"
 #include "csrc/aten/native/OptionalTensor.h"
 #include "csrc/aten/native/OutVariant.h"
 
@@ -189,7 +190,7 @@ ThreeTensors native_batch_norm(const at::Tensor& input,
   check_same_device("native_batch_norm", input, weight, bias, running_mean,
                     running_var);
   const at::ScalarType dtype = input.scalar_type();
-  TORCH_CHECK_NOT_IMPLEMENTED(at::isFloatingType(dtype) && !at::isFloat8Type(dtype),
+  TORCH_CHECK_NOT_IMPLEMENTED(is_common_floating(dtype),
                               "\"batch_norm\" not implemented for '", dtype, "'");
   const auto options = statistics(input, weight, bias, running_mean, running_var);
   check_batch_norm(input, c10::typeMetaToScalarType(options.dtype()),

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "csrc/aten/native/CheckScalar.h"
 #include "csrc/aten/native/HostCheck.h"
 
 namespace openreg {
@@ -15,9 +16,8 @@ bool is_number(const at::Tensor& tensor, at::ScalarType dtype) {
   return tensor.numel() == 1 && tensor.scalar_type() == dtype;
 }
 
-bool is_ordinary_floating(const at::Tensor& tensor) {
-  return at::isFloatingType(tensor.scalar_type()) &&
-         !at::isFloat8Type(tensor.scalar_type());
+bool is_floating(const at::Tensor& tensor) {
+  return is_common_floating(tensor.scalar_type());
 }
 
 }  // namespace
@@ -25,7 +25,7 @@ bool is_ordinary_floating(const at::Tensor& tensor) {
 void check_lists(const char* name, at::ArrayRef<at::TensorList> lists, bool has_steps) {
   const at::TensorList parameters = lists.front();
   for (const at::Tensor& parameter : parameters) {
-    TORCH_CHECK_NOT_IMPLEMENTED(is_ordinary_floating(parameter), "\"", name,
+    TORCH_CHECK_NOT_IMPLEMENTED(is_floating(parameter), "\"", name,
                                 "\" not implemented for '", parameter.scalar_type(),
                                 "'");
   }
@@ -56,7 +56,7 @@ void Unscale::check(const char*, at::TensorList grads, const at::Tensor& found_i
                     const at::Tensor& inverse_scale) {
   const bool valid = is_number(found_inf, at::kFloat) &&
                      is_number(inverse_scale, at::kFloat) &&
-                     std::all_of(grads.begin(), grads.end(), is_ordinary_floating);
+                     std::all_of(grads.begin(), grads.end(), is_floating);
   check_arguments(valid, [&] {
     std::vector<at::Tensor> zeros;
     for (const at::Tensor& grad : grads) {

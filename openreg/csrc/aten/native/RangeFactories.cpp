@@ -2,6 +2,7 @@
 #include "csrc/aten/native/RangeFactories.h"
 
 #include <ATen/MemoryOverlap.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/linspace.h>
 #include <ATen/ops/logspace.h>
@@ -55,6 +56,26 @@ at::Tensor& logspace_out(const at::Scalar& start, const at::Scalar& end, int64_t
 }
 
 // Meta tensors have sizes and no elements: they tell how many numbers there will be.
+at::Tensor& arange_out(const at::Scalar& start, const at::Scalar& end,
+                       const at::Scalar& step, at::Tensor& out) {
+  const int64_t count =
+      at::arange(start, end, step, out.options().device(at::kMeta)).numel();
+  if (out.numel() != count && out.numel() > 0) {
+    TORCH_WARN("The number of elements in the out tensor of shape ", out.sizes(),
+               " is ", out.numel(),
+               " which does not match the computed number of elements ", count,
+               ". Note that this may occur as a result of rounding error. The ",
+               "out tensor will be resized to a tensor of shape (", count, ",).");
+  }
+  make_room(count, out);
+  compute_into(
+      "arange",
+      static_cast<at::Tensor& (*)(const at::Scalar&, const at::Scalar&,
+                                  const at::Scalar&, at::Tensor&)>(at::arange_outf),
+      std::array{out}, start, end, step);
+  return out;
+}
+
 at::Tensor& range_out(const at::Scalar& start, const at::Scalar& end,
                       const at::Scalar& step, at::Tensor& out) {
   const at::Tensor meta = at::empty({0}, out.options().device(at::kMeta));
@@ -91,6 +112,7 @@ at::Tensor& eye_out(int64_t n, at::Tensor& out) { return eye_m_out(n, n, out); }
 }  // namespace
 
 void register_ranges(torch::Library& m) {
+  m.impl("arange.start_out", arange_out);
   m.impl("linspace.out", linspace_out);
   m.impl("logspace.out", logspace_out);
   m.impl("range.out", range_out);

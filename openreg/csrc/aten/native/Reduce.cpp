@@ -4,7 +4,6 @@
 #include <ATen/MemoryOverlap.h>
 #include <ATen/native/ReduceOpsUtils.h>
 #include <ATen/native/Resize.h>
-#include <ATen/ops/arange.h>
 #include <ATen/ops/dot.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/eq.h>
@@ -180,31 +179,6 @@ std::tuple<at::Tensor&, at::Tensor&> kthvalue_out(const at::Tensor& self, int64_
   compute_into("kthvalue", at::kthvalue_outf, std::array{values, indices}, self, k, dim,
                keepdim);
   return {values, indices};
-}
-
-// Meta tensors have sizes and no elements: they tell how many numbers there will be. As
-// on the CPU, a tensor of that many elements keeps its sizes and strides.
-at::Tensor& arange_out(const at::Scalar& start, const at::Scalar& end,
-                       const at::Scalar& step, at::Tensor& out) {
-  const int64_t count =
-      at::arange(start, end, step, out.options().device(at::kMeta)).numel();
-  if (out.numel() != count) {
-    if (out.numel() > 0) {
-      TORCH_WARN("The number of elements in the out tensor of shape ", out.sizes(),
-                 " is ", out.numel(),
-                 " which does not match the computed number of elements ", count,
-                 ". Note that this may occur as a result of rounding error. The out ",
-                 "tensor will be resized to a tensor of shape (", count, ",).");
-    }
-    out.resize_({count});
-  }
-  at::assert_no_internal_overlap(out);
-  compute_into(
-      "arange",
-      static_cast<at::Tensor& (*)(const at::Scalar&, const at::Scalar&,
-                                  const at::Scalar&, at::Tensor&)>(at::arange_outf),
-      std::array{out}, start, end, step);
-  return out;
 }
 
 }  // namespace openreg

@@ -35,7 +35,5 @@ std::tuple<at::Tensor&, at::Tensor&> kthvalue_out(const at::Tensor& self, int64_
                                                   int64_t dim, bool keepdim,
                                                   at::Tensor& values,
                                                   at::Tensor& indices);
-at::Tensor& arange_out(const at::Scalar& start, const at::Scalar& end,
-                       const at::Scalar& step, at::Tensor& out);
 
 }  // namespace openreg

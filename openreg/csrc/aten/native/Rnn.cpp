@@ -10,6 +10,7 @@
 #include <ATen/ops/tanh_backward.h>
 #include <ATen/ops/zeros_like.h>
 
+#include "csrc/aten/native/CheckScalar.h"
 #include "csrc/aten/native/Launch.h"
 #include "csrc/aten/native/OptionalTensor.h"
 
@@ -22,9 +23,8 @@ void check_cell(const char* name, int64_t gates, const at::Tensor& input_gates,
                 const optional_tensor& input_bias, const optional_tensor& hidden_bias) {
   check_same_device(name, input_gates, hidden_gates, state, input_bias, hidden_bias);
   const at::ScalarType dtype = input_gates.scalar_type();
-  TORCH_CHECK_NOT_IMPLEMENTED(at::isFloatingType(dtype) && !at::isFloat8Type(dtype),
-                              "openreg: ", name, " is not implemented for '", dtype,
-                              "'");
+  TORCH_CHECK_NOT_IMPLEMENTED(is_common_floating(dtype), "openreg: ", name,
+                              " is not implemented for '", dtype, "'");
   TORCH_CHECK(hidden_gates.scalar_type() == dtype && state.scalar_type() == dtype,
               "openreg: ", name, ": all arguments must be ", dtype);
   TORCH_CHECK(state.dim() == 2, "openreg: ", name,

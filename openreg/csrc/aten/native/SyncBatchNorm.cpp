@@ -7,6 +7,7 @@
 #include <ATen/ops/full.h>
 #include <ATen/ops/var_mean.h>
 
+#include "csrc/aten/native/CheckScalar.h"
 #include "csrc/aten/native/Launch.h"
 #include "csrc/aten/native/OptionalTensor.h"
 
@@ -19,9 +20,8 @@ at::ScalarType statistics_dtype(const at::Tensor& input) {
 
 void check_input(const char* name, const at::Tensor& input) {
   const at::ScalarType dtype = input.scalar_type();
-  TORCH_CHECK_NOT_IMPLEMENTED(at::isFloatingType(dtype) && !at::isFloat8Type(dtype),
-                              "openreg: ", name, " is not implemented for '", dtype,
-                              "'");
+  TORCH_CHECK_NOT_IMPLEMENTED(is_common_floating(dtype), "openreg: ", name,
+                              " is not implemented for '", dtype, "'");
   TORCH_CHECK(input.dim() >= 2, "openreg: ", name,
               ": expected an input of at least 2 dimensions, but got ", input.sizes());
 }

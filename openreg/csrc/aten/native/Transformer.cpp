@@ -9,6 +9,7 @@
 
 #include <vector>
 
+#include "csrc/aten/native/CheckScalar.h"
 #include "csrc/aten/native/Launch.h"
 #include "csrc/aten/native/OptionalTensor.h"
 
@@ -18,9 +19,8 @@ namespace {
 void check_input(const char* name, const at::Tensor& input, int64_t embed_dim,
                  int64_t heads) {
   const at::ScalarType dtype = input.scalar_type();
-  TORCH_CHECK_NOT_IMPLEMENTED(at::isFloatingType(dtype) && !at::isFloat8Type(dtype),
-                              "openreg: ", name, " is not implemented for '", dtype,
-                              "'");
+  TORCH_CHECK_NOT_IMPLEMENTED(is_common_floating(dtype), "openreg: ", name,
+                              " is not implemented for '", dtype, "'");
   TORCH_CHECK(embed_dim > 0 && input.dim() == 3 && input.size(2) == embed_dim,
               "openreg: ", name, ": expected an input [B, L, ", embed_dim,
               "], but got ", input.sizes());
