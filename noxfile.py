@@ -44,10 +44,11 @@ BACKEND_SOURCES = [
     "requirements/torch.txt",
     "setup.py",
 ]
+MEASURE_OPERATORS = "openreg/tests/tools/measure_operators.py"
 OPERATOR_SOURCES = [
     *BACKEND_SOURCES,
-    "openreg/tests/measure_operators.py",
-    "openreg/tests/sweep",
+    MEASURE_OPERATORS,
+    "openreg/tests/tools/sweep",
     "requirements/tests.txt",
 ]
 SITE_SOURCES = [*OPERATOR_SOURCES, "docs", "requirements/docs.txt"]
@@ -56,12 +57,14 @@ EXAMPLE_SOURCES = [
     *OPERATOR_SOURCES,
     "docs/_ext",
     *("openreg/tests/autoload", "openreg/tests/custom", "openreg/tests/python_only"),
-    "openreg/tests/device_generic.py",
     "openreg/tests/examples",
-    "openreg/tests/sweep_operators.py",
+    *(
+        "openreg/tests/tools/device_generic.py",
+        "openreg/tests/tools/sweep_operators.py",
+    ),
     "requirements/docs.txt",
 ]
-TYPED_PROGRAMS = ["openreg/tests/typed_user.py", "tests/lint_repository.py"]
+TYPED_PROGRAMS = ["openreg/tests/examples/typed_user.py", "tests/lint_repository.py"]
 TYPED_TOOLS = ["noxfile.py", "tests/nox_support"]
 TYPED_SOURCES = {  # by the environment that has what they import
     "tests": [*TYPED_TOOLS, *PACKAGES, *TYPED_PROGRAMS],
@@ -147,6 +150,23 @@ def docs(session: nox.Session) -> None:
     build_site(session)
 
 
+@nox.session(venv_backend="none", default=False)
+def live(session: nox.Session) -> None:
+    """Serve the guide and render what changes; runs no examples. -- OPTIONS."""
+    check_machine(session)
+    measure_operators(session)
+    environment(session, "docs")  # the next one borrows from it
+    tools = environment(session, "live")
+    command = [
+        "sphinx-autobuild",
+        "-d",
+        "build/live-doctrees",
+        "--watch",
+        "openreg/csrc",
+    ]
+    run(session, tools, *command, *session.posargs, "docs", "build/live")
+
+
 @session_without_venv
 def coverage(session: nox.Session) -> None:
     """Show which lines of the guide's snippets no test ran; builds with gcov."""
@@ -205,7 +225,7 @@ def sweep(session: nox.Session) -> None:
     """Compare the operator database with the CPU, all samples; -- --quick for a few."""
     tools = install_backend(session)
     report = BUILD / "sweep.json"
-    script = "openreg/tests/sweep_operators.py"
+    script = "openreg/tests/tools/sweep_operators.py"
     options = ["--full", "--json", str(report), *session.posargs]
     run(session, tools, "python", script, *options)
     session.log(f"verdicts: {report}")
@@ -352,7 +372,7 @@ def measure_operators(session: nox.Session) -> None:
     tools = install_backend(session)
     with step(session, "measuring the operators"):
         report = str(BUILD / "operators.json")
-        run(session, tools, "python", "openreg/tests/measure_operators.py", report)
+        run(session, tools, "python", MEASURE_OPERATORS, report)
     stamp.write_text(key)
 
 

@@ -16,6 +16,15 @@ COMMENT_OPENERS = {  # by suffix; by name where a file has none
 NOT_MEASURED = {".svg", ".txt", ""}  # drawings, lock files, the licence
 HEADER_LINES = 3  # a first sentence may need them
 NAMED_PAGE = re.compile(r"\b(?:docs/[\w/-]+|CONTRIBUTING|README)\.md\b")
+# A file of ours in the text of a page: `aten/ops/Copy.cpp`, `runtime/stream/*`.
+NAMED_FILE = re.compile(
+    r"`((?:openreg|csrc|aten(?!/src)|runtime|simulator|profiler|third_party"
+    r"|torch_openreg|tests)/[\w/.*{},-]+)`"
+)
+FOLDERS_OF_FILES = (
+    *("", "openreg", "openreg/csrc", "openreg/torch_openreg"),
+    *("openreg/tests/custom/softcap", "openreg/third_party/openreg"),
+)
 GENERATED = re.compile(
     r"(^|/)(build|__pycache__|[^/]+\.egg-info|\.nox)/|\.(a|o|pyc|so|whl|log|orig|rej)$"
 )
@@ -55,10 +64,24 @@ def problems(root: Path, name: str) -> list[str]:
             if not (root / page).is_file():
                 found.append(f"{name}:{number}: names a missing page: {page}")
     for number, line in enumerate(lines, start=1):
+        for file in NAMED_FILE.findall(line) if name.endswith(".md") else ():
+            if not is_file_of_ours(root, file):
+                found.append(f"{name}:{number}: names a missing file: {file}")
         for what, pattern in FORBIDDEN.items():
             if match := pattern.search(line):
                 found.append(f"{name}:{number}: {what}: {match.group()}")
     return found
+
+
+def is_file_of_ours(root: Path, file: str) -> bool:
+    """Whether a file or a folder has this name, or pattern such as `Copy.{h,cpp}`."""
+    braces = re.fullmatch(r"(.*)\{(.*)\}(.*)", file)
+    before, choices, after = braces.groups() if braces else (file, "", "")
+    names = [before + choice + after for choice in choices.split(",")]
+    return all(
+        any(any((root / folder).glob(name)) for folder in FOLDERS_OF_FILES)
+        for name in names
+    )
 
 
 def says_what_it_is_for(name: str, lines: list[str]) -> bool:

@@ -26,6 +26,7 @@ def lint(root, name, content):
         ("CMakeLists.txt", "# Builds all of this.\n"),
         (".ci/run", "#!/usr/bin/env bash\n# Runs what a change must pass.\n"),
         ("page.md", "# Title\n"),
+        ("openreg/csrc/aten/page.md", "`aten/page.{md,md}`, `csrc/aten`, `aten/p*`\n"),
         ("picture.png", b"\x89PNG\0"),
         ("a.cpp", HEADER + "int a;\n" * 449),
         ("a.py", "# This is about paths.\nroot = f'{base}/home/x' + 'docs/tmp/x'\n"),
@@ -54,6 +55,7 @@ def test_good_file(tmp_path, name, content):
         ("a.md", "see /" + "home/me/x\n", "a.md:1: a path of one machine: /ho"),
         ("a.md", "in '/" + "tmp/x'\n", "a.md:1: a path of one machine: /tm"),
         ("a.md", "https://py" + "pi.org/simple\n", "a.md:1: the address of a package"),
+        ("a.md", "in `aten/Gone.*`\n", "a.md:1: names a missing file: aten/Gone.*"),
         (
             "a.cpp",
             "// What it does; explained in\n// docs/ship/nowhere.md.\n",

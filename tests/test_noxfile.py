@@ -20,6 +20,7 @@ NEEDS_COMPILER = [
     "coverage",
     "docs",
     "doctest",
+    "live",
     "sweep",
     "tests",
 ]
@@ -294,7 +295,7 @@ def test_sweep_takes_all_samples_unless_it_is_told_otherwise(
     session.posargs = chosen
     noxfile.sweep(session)
     report = str(noxfile.BUILD / "sweep.json")
-    script = "openreg/tests/sweep_operators.py"
+    script = "openreg/tests/tools/sweep_operators.py"
     assert ran == [("python", script, "--full", "--json", report, *chosen)]
     assert session.said == [f"verdicts: {report}"]
 
@@ -345,7 +346,7 @@ def requirements(path):
     return [line for line in lines if line and not line.startswith("#")]
 
 
-LOCKS = ["browser", "clients", "coverage", "docs", "lint", "tests"]
+LOCKS = ["browser", "clients", "coverage", "docs", "lint", "live", "tests"]
 
 
 @pytest.mark.parametrize("name", LOCKS)

@@ -1,12 +1,13 @@
 # `{operator-coverage}`: the tables of docs/reference/operator-coverage.md, as measured.
 """Tables of which operator runs where.
 
-openreg/tests/measure_operators.py writes what it measured to build/operators.json;
-`nox -s docs` runs it when the backend has changed. The directive takes a word:
+openreg/tests/tools/measure_operators.py writes what it measured to
+build/operators.json; `nox -s docs` runs it when the backend has changed. The directive
+takes a word:
 `routes` for the counts, `overloads` for the lists of all overloads, `database` for the
 operators of PyTorch's database that fell back, `dtypes` for those of CUDA only.
 `sweep` shows the counts that `nox -s sweep -- --record` left in
-openreg/tests/sweep/last_run.json.
+openreg/tests/tools/sweep/last_run.json.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from sphinx.util.docutils import SphinxDirective
 
 ROOT = Path(__file__).resolve().parents[2]
 MEASURED = ROOT / "build" / "operators.json"
-LAST_RUN = ROOT / "openreg" / "tests" / "sweep" / "last_run.json"
+LAST_RUN = ROOT / "openreg" / "tests" / "tools" / "sweep" / "last_run.json"
 ROUTES = {
     "native": ("Native", "a kernel of this backend, on the stream"),
     "implicit": ("Composite, implicit", "other operators; autograd sees those"),
@@ -56,7 +57,7 @@ class OperatorCoverage(SphinxDirective):
         if not file.is_file():
             raise ExtensionError(
                 f"{file} is missing. `nox -s docs` makes it; by hand: "
-                "python openreg/tests/measure_operators.py build/operators.json"
+                "python openreg/tests/tools/measure_operators.py build/operators.json"
             )
         self.env.note_dependency(str(file))
         measured = json.loads(file.read_text(encoding="utf-8"))

@@ -35,6 +35,7 @@ sys.path.insert(0, str(HERE))
 from snippet_contract.blocks import blocks, find_pages  # noqa: E402
 from snippet_contract.examples import count_written  # noqa: E402
 from snippet_contract.transcripts import TIMEOUT  # noqa: E402
+from warm_python import WarmPython  # noqa: E402
 
 DOCS = HERE.parent
 JOBS = 2
@@ -57,8 +58,10 @@ class PageResult:
         return not self.problems
 
 
-def run_page(path: Path, name: str, timeout: float) -> PageResult:
-    """Run one page; `name` is how messages call it."""
+def run_page(
+    path: Path, name: str, timeout: float, warm: WarmPython | None = None
+) -> PageResult:
+    """Run one page; `name` is how messages call it. Slower without `warm`."""
     text = path.read_text(encoding="utf-8")
     result = PageResult(name, count_written(text))
     job = {
@@ -73,7 +76,7 @@ def run_page(path: Path, name: str, timeout: float) -> PageResult:
     done = True
     if job["blocks"]:
         with tempfile.TemporaryDirectory(prefix="page-") as folder:
-            done = _run_worker(job, Path(folder), result, timeout)
+            done = _run_worker(job, Path(folder), result, timeout, warm)
     if done and result.written != result.run:
         result.problems.append(
             f"{name}: {result.written} examples are written in the page, but"
@@ -91,16 +94,25 @@ def run_pages(
         path = path.resolve()
         inside = path.is_relative_to(root)
         name = str(path.relative_to(root)) if inside else str(path)
-        result = run_page(path, name, timeout)
+        result = run_page(path, name, timeout, warm)
         _print_page(result)
         return result
 
-    with ThreadPoolExecutor(jobs) as pool:
-        return list(pool.map(run, pages))
+    with tempfile.TemporaryDirectory(prefix="warm-") as folder:
+        warm = WarmPython(Path(folder), page_environment())
+        try:
+            with ThreadPoolExecutor(jobs) as pool:
+                return list(pool.map(run, pages))
+        finally:
+            warm.close()
 
 
 def _run_worker(
-    job: dict[str, Any], folder: Path, result: PageResult, timeout: float
+    job: dict[str, Any],
+    folder: Path,
+    result: PageResult,
+    timeout: float,
+    warm: WarmPython | None,
 ) -> bool:
     """Run the blocks of a page in a process; True if it came to its end."""
     file = folder / "page.job"
@@ -108,12 +120,13 @@ def _run_worker(
     cwd = folder / "cwd"
     cwd.mkdir()
     log = folder / "page.log"
+    python = warm.python if warm else sys.executable
     started = time.perf_counter()
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [sys.executable, str(HERE / "page_worker.py"), str(file)],
+            [python, str(HERE / "page_worker.py"), str(file)],
             cwd=cwd,
-            env=page_environment(),
+            env=warm.env if warm else page_environment(),
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,

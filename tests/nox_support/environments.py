@@ -27,6 +27,7 @@ BORROWS = {  # environments from others
     "docs": ["tests"],
     "clients": ["tests"],
     "coverage": ["docs", "tests"],
+    "live": ["docs", "tests"],
 }
 
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <optional>
 
-#include "csrc/runtime/OpenRegStream.h"
+#include "csrc/runtime/stream/OpenRegStream.h"
 
 namespace openreg {
 namespace {

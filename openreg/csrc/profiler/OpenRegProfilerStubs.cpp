@@ -6,10 +6,11 @@
 #include <functional>
 #include <memory>
 
-#include "csrc/runtime/OpenRegException.h"
-#include "csrc/runtime/OpenRegFunctions.h"
-#include "csrc/runtime/OpenRegRegistration.h"
-#include "csrc/runtime/OpenRegStream.h"
+#include "csrc/runtime/device/OpenRegFunctions.h"
+#include "csrc/runtime/device/OpenRegGuard.h"
+#include "csrc/runtime/device/OpenRegRegistration.h"
+#include "csrc/runtime/errors/OpenRegException.h"
+#include "csrc/runtime/stream/OpenRegStream.h"
 
 namespace openreg {
 namespace {
@@ -48,7 +49,7 @@ struct OpenRegProfilerStubs final : torch::profiler::impl::ProfilerStubs {
 
   void onEachDevice(std::function<void(int)> visit) const override {
     for (c10::DeviceIndex device = 0; device < device_count(); ++device) {
-      const DeviceScope scope(device);
+      const OpenRegGuard scope(device);
       visit(device);
     }
   }

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "csrc/runtime/OpenRegDeviceAllocator.h"
+#include "csrc/runtime/memory/OpenRegDeviceAllocator.h"
 
 namespace {
 
@@ -30,7 +30,7 @@ void work(unsigned seed, int steps) {
   const auto check = [&](const c10::DataPtr& ptr, size_t size) {
     std::vector<unsigned char> host(size);
     OPENREG_CHECK(orMemcpyAsync(host.data(), ptr.get(), size, orMemcpyDeviceToHost,
-                                openreg::handle(mine)));
+                                openreg::native_handle(mine)));
     for (const unsigned char byte : host) {
       wrong += byte != static_cast<unsigned char>(size % 251);
     }
@@ -39,7 +39,7 @@ void work(unsigned seed, int steps) {
     const size_t size = random() % 5000 + 1;
     c10::DataPtr ptr = allocator.allocate(size);
     OPENREG_CHECK(orMemsetAsync(ptr.get(), static_cast<int>(size % 251), size,
-                                openreg::handle(mine)));
+                                openreg::native_handle(mine)));
     if (random() % 4 == 0) {
       allocator.recordStream(ptr, other);
     }

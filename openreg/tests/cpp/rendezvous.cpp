@@ -5,7 +5,7 @@
 #include <barrier>
 #include <memory>
 
-#include "csrc/aten/native/Launch.h"
+#include "csrc/aten/launch/Launch.h"
 
 // Each kernel of a pair returns when both have begun.
 static std::shared_ptr<std::barrier<>> meeting;

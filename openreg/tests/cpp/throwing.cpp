@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-#include "csrc/aten/native/Launch.h"
+#include "csrc/aten/launch/Launch.h"
 
 namespace {
 

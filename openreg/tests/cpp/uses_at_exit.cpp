@@ -3,12 +3,12 @@
 
 #include <cstdio>
 
-#include "csrc/aten/native/Fallback.h"
-#include "csrc/runtime/OpenRegAllocatorConfig.h"
-#include "csrc/runtime/OpenRegDeviceAllocator.h"
-#include "csrc/runtime/OpenRegGenerator.h"
-#include "csrc/runtime/OpenRegHostAllocator.h"
-#include "csrc/runtime/OpenRegStream.h"
+#include "csrc/aten/ops/Fallback.h"
+#include "csrc/runtime/memory/OpenRegAllocatorConfig.h"
+#include "csrc/runtime/memory/OpenRegDeviceAllocator.h"
+#include "csrc/runtime/memory/OpenRegHostAllocator.h"
+#include "csrc/runtime/random/OpenRegGenerator.h"
+#include "csrc/runtime/stream/OpenRegStream.h"
 
 namespace {
 

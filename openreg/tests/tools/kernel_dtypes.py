@@ -23,7 +23,7 @@ from kernel_list import CSRC, Kernel, kernels
 from kernel_overlaps import refused_overlaps
 from kernel_samples import Sample, collect
 
-TABLE = CSRC / "aten" / "native" / "KernelDtypesTable.cpp"
+TABLE = CSRC / "aten" / "kernels" / "KernelDtypesTable.cpp"
 
 # As in KernelDtypes.cpp.
 LETTERS = {
@@ -73,7 +73,7 @@ CHECKED_BY_HOST = {("pow.Tensor_Scalar", "exponent")}
 HEAD = """// Which arguments the kernel library takes; see docs/operators/structured.md.
 //
 // Written by openreg/tests/tools/kernel_dtypes.py, which tries the kernels.
-#include "csrc/aten/native/KernelDtypes.h"
+#include "csrc/aten/kernels/KernelDtypes.h"
 
 namespace openreg {
 namespace {
@@ -143,6 +143,8 @@ def entry_of(samples: list[Sample], kernel: Kernel) -> Entry:
     named = kernel.named
     found: dict[str, set[str]] = defaultdict(set)
     for sample in samples:
+        if sample.for_overlaps:
+            continue
         if kernel.one_dtype:
             found["="] |= {*computed_dtypes(sample), *named.more}
             continue

@@ -37,7 +37,7 @@ WRITTEN: dict[str, list[tuple[Any, ...]]] = {
     "norm.ScalarOpt_dim_dtype": [(torch.ones(3), 2, [0], False, torch.float32)],
     "unique_dim_consecutive": [(torch.ones(4, 2), 0)],
     "scatter.reduce": [
-        (torch.ones(3), 0, torch.tensor([0]), torch.ones(1), text)
+        (torch.ones(3), 0, torch.arange(3), torch.ones(3), text)
         for text in ("add", "multiply")
     ],
     "scatter.value_reduce": [
@@ -89,6 +89,7 @@ class Sample:
 
     def __init__(self, op: torch._ops.OpOverload, args: Any, kwargs: Any) -> None:
         self.op = op
+        self.for_overlaps = False  # besides the smallest of its kind
         self.name = functional(op)
         schema = op._schema.arguments
         # By the order of the schema, as the backend's C++ has them.
@@ -165,6 +166,8 @@ class Recorder(TorchDispatchMode):
     def __init__(self, wanted: Iterable[str]) -> None:
         super().__init__()
         self.calls: dict[str, dict[Any, Sample]] = {name: {} for name in wanted}
+        # Here any tensor may be the output, too.
+        self.of_one_shape: dict[str, dict[Any, Sample]] = {name: {} for name in wanted}
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         name = functional(func)
@@ -184,10 +187,14 @@ class Recorder(TorchDispatchMode):
             operator(name), *tree_map_only(torch.Tensor, clone, (args, kwargs))
         )
         missing = tuple(sample.dtype_at(place) is None for place in sample.tensors)
+        kinds = [self.calls[name]]
+        if len({x.shape for x in tensors}) == 1:
+            kinds.append(self.of_one_shape[name])
         key = (sample.text, missing)
-        known = self.calls[name].get(key)
-        if known is None or sample.rank() < known.rank():
-            self.calls[name][key] = sample
+        for kept in kinds:
+            known = kept.get(key)
+            if known is None or sample.rank() < known.rank():
+                kept[key] = sample
 
 
 def operator(name: str) -> torch._ops.OpOverload:
@@ -216,6 +223,11 @@ def collect(wanted: set[str]) -> dict[str, list[Sample]]:
     for program in PROGRAMS:
         _record(program, recorder)
     found = {name: list(calls.values()) for name, calls in recorder.calls.items()}
+    for name, calls in recorder.of_one_shape.items():
+        for sample in calls.values():
+            if sample not in found[name]:
+                sample.for_overlaps = True
+                found[name].append(sample)
     for name in wanted & set(WRITTEN):
         found[name] += [Sample(operator(name), args, {}) for args in WRITTEN[name]]
     without = sorted(name for name, calls in found.items() if not calls)

@@ -6,7 +6,7 @@
 
 #include <unordered_map>
 
-#include "csrc/runtime/OpenRegDeviceAllocator.h"
+#include "csrc/runtime/memory/OpenRegDeviceAllocator.h"
 
 namespace openreg {
 

@@ -5,22 +5,20 @@
 
 #include <thread>
 
-#include "csrc/aten/native/Fallback.h"
-#include "csrc/aten/native/Sleep.h"
+#include "csrc/aten/ops/Fallback.h"
 #include "csrc/distributed/ProcessGroupOCCL.h"
-#include "csrc/runtime/OpenRegDeviceAllocator.h"
-#include "csrc/runtime/OpenRegEngine.h"
-#include "csrc/runtime/OpenRegFunctions.h"
-#include "csrc/runtime/OpenRegGenerator.h"
-#include "csrc/runtime/OpenRegHostAllocator.h"
-#include "csrc/runtime/OpenRegInit.h"
-#include "csrc/runtime/OpenRegIpc.h"
-#include "csrc/runtime/OpenRegRegistration.h"
-#include "csrc/runtime/OpenRegSerialization.h"
-#include "csrc/runtime/OpenRegSimulator.h"
-#include "csrc/runtime/OpenRegStorage.h"
-#include "csrc/runtime/OpenRegStream.h"
+#include "csrc/runtime/device/OpenRegFunctions.h"
+#include "csrc/runtime/device/OpenRegInit.h"
+#include "csrc/runtime/device/OpenRegRegistration.h"
+#include "csrc/runtime/ipc/OpenRegIpc.h"
+#include "csrc/runtime/memory/OpenRegDeviceAllocator.h"
+#include "csrc/runtime/memory/OpenRegHostAllocator.h"
+#include "csrc/runtime/memory/OpenRegSerialization.h"
+#include "csrc/runtime/memory/OpenRegStorage.h"
+#include "csrc/runtime/random/OpenRegGenerator.h"
+#include "csrc/runtime/stream/OpenRegStream.h"
 #include "torch_openreg/csrc/MemorySnapshot.h"
+#include "torch_openreg/csrc/Simulation.h"
 
 namespace py = pybind11;
 
@@ -97,11 +95,6 @@ void bind_initialization(py::module_& m) {
 }
 // LITERALINCLUDE END: LAZY_INIT
 
-void bind_engine(py::module_& m) {
-  m.def("_wait_for_engine", &openreg::wait_for_engine, NoGil(),
-        "Waits until autograd's threads have let go of all backward passes.");
-}
-
 void bind_random(py::module_& m) {
   m.def("_default_generator", &openreg::default_generator, py::arg("device"),
         "The generator used by operators which are given none; -1: current device.");
@@ -117,8 +110,6 @@ void bind_streams(py::module_& m) {
       "A driver's stream; throws if it is not a live stream of the device.");
   m.def("_stream_priority", &openreg::priority, py::arg("stream"));
   m.def("_stream_priority_range", &openreg::priority_range, "Least and greatest.");
-  m.def("_sleep", &openreg::sleep, py::arg("cycles"), NoGil(),
-        "Keeps the current stream busy for so many nanoseconds.");
 }
 
 void bind_fallback(py::module_& m) {
@@ -126,18 +117,6 @@ void bind_fallback(py::module_& m) {
   m.def("_fallback_mode", &openreg::fallback_mode);
   m.def("_fallback_counts", &openreg::fallback_counts);
   m.def("_reset_fallback_counts", &openreg::reset_fallback_counts);
-}
-
-void bind_simulator(py::module_& m) {
-  m.def("_sim_hold", &openreg::sim_hold, py::arg("stream"));
-  m.def("_sim_release", &openreg::sim_release, py::arg("stream"));
-  m.def("_sim_set_delay", &openreg::sim_set_delay, py::arg("microseconds"),
-        py::arg("seed"));
-  m.def("_sim_delay", &openreg::sim_delay, "Microseconds and seed.");
-  m.def("_sim_fail_kernel", &openreg::sim_fail_kernel, py::arg("name"),
-        py::arg("after"));
-  m.def("_sim_fail_allocation", &openreg::sim_fail_allocation, py::arg("count"));
-  m.def("_sim_reset", &openreg::sim_reset, NoGil());
 }
 
 py::dict as_dict(const c10::CachingAllocator::Stat& stat) {
@@ -342,11 +321,12 @@ void bind_distributed(py::module_& m) {
   using openreg::ProcessGroupOCCL;
   using Group = ReleasedWithoutGil<ProcessGroupOCCL>;
   py::class_<ProcessGroupOCCL, Group, c10d::Backend>(
-      m, "ProcessGroupOCCL", "Moves openreg tensors with a process group for the CPU.")
-      .def(py::init([](const c10::intrusive_ptr<c10d::Backend>& carrier) {
-             return Group(c10::make_intrusive<ProcessGroupOCCL>(carrier));
+      m, "ProcessGroupOCCL", "Collectives of openreg tensors, with the library OCCL.")
+      .def(py::init([](const c10::intrusive_ptr<c10d::Store>& store,
+                       const c10::intrusive_ptr<c10d::Backend>& host) {
+             return Group(c10::make_intrusive<ProcessGroupOCCL>(store, host));
            }),
-           py::arg("carrier"), NoGil())  // (1)
+           py::arg("store"), py::arg("host"), NoGil())  // (1)
       .def_property_readonly(
           "options",
           [](ProcessGroupOCCL& self) {
@@ -375,11 +355,10 @@ extern "C" C10_EXPORT PyObject* initOpenRegModule() {
         "torch_openreg._C", "C++ half of torch_openreg.", &definition);
     bind_devices(m);
     bind_initialization(m);
-    bind_engine(m);
     bind_random(m);
     bind_streams(m);
     bind_fallback(m);
-    bind_simulator(m);
+    openreg::bind_simulation(m);
     bind_host_memory(m);
     bind_storage(m);
     bind_ipc(m);

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 
-from torch_openreg import _C
+from torch_openreg import _C, simulator
 
 from . import (  # noqa: F401  torch looks them up
     _distributed,
@@ -16,7 +16,6 @@ from . import (  # noqa: F401  torch looks them up
     _utils,
     legacy_storages,
     memory,
-    simulator,
     streams,
 )
 from ._contexts import Blocks as _Blocks

@@ -26,14 +26,14 @@ def _make(
     if options is not None:
         raise TypeError("openreg: occl takes no pg_options")
     if not distributed.is_gloo_available():
-        raise RuntimeError("openreg: occl sends its bytes with Gloo, which is missing")
+        raise RuntimeError("openreg: occl reaches other hosts with Gloo: it is missing")
     own = distributed.PrefixStore("occl", group.store)  # (1)
-    carrier = distributed.ProcessGroupGloo(
+    host = distributed.ProcessGroupGloo(
         own, group.group_rank, group.group_size, timeout=group.timeout
     )
     ranks = group.global_ranks_in_group or list(range(group.group_size))
-    carrier.options.global_ranks_in_group = ranks
-    return _C.ProcessGroupOCCL(carrier)  # (2)
+    host.options.global_ranks_in_group = ranks
+    return _C.ProcessGroupOCCL(own, host)  # (2)
 
 
 def _register() -> None:

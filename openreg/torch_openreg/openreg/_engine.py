@@ -22,7 +22,7 @@ def _let_threads_finish() -> None:
         with contextlib.suppress(OSError):  # it has just ended
             names.append(thread.read_text())
     if any(name.startswith("pt_autograd") for name in names):
-        _C._wait_for_engine()
+        _C._drain_autograd_threads()
 
 
 atexit.register(_let_threads_finish)

@@ -6,14 +6,14 @@
 
 #include <cmath>
 
-#include "csrc/aten/native/KernelTensor.h"
-#include "csrc/aten/native/Launch.h"
+#include "csrc/aten/launch/KernelTensorArg.h"
+#include "csrc/aten/launch/Launch.h"
 #include "softcap.h"
 
 namespace softcap {
 namespace {
 
-using openreg::KernelTensor;
+using openreg::KernelTensorArg;
 
 // LITERALINCLUDE START: SOFTCAP_DEVICE_CODE
 // Device code: addresses and numbers. Half precision is computed in float.
@@ -41,10 +41,10 @@ at::Tensor softcap_openreg(const at::Tensor& x, const at::Tensor& bias, double c
   const at::Tensor from = x.contiguous(), added = bias.contiguous();  // (2)
   const at::Tensor to = at::empty_like(from);
   openreg::launch("softcap", to.device(),
-                  [y = KernelTensor(to), x = KernelTensor::input(from),
-                   bias = KernelTensor::input(added), cap] {                    // (3)
-                    const at::Tensor in = x.on_device(), b = bias.on_device();  // (4)
-                    const at::Tensor out = y.on_device();
+                  [y = KernelTensorArg(to), x = KernelTensorArg::input(from),
+                   bias = KernelTensorArg::input(added), cap] {         // (3)
+                    const at::Tensor in = x.alias(), b = bias.alias();  // (4)
+                    const at::Tensor out = y.alias();
                     AT_DISPATCH_FLOATING_TYPES_AND2(
                         at::kHalf, at::kBFloat16, out.scalar_type(), "softcap", [&] {
                           kernel<scalar_t>(in.const_data_ptr<scalar_t>(),
@@ -65,10 +65,10 @@ at::Tensor softcap_backward_openreg(const at::Tensor& grad, const at::Tensor& y,
   const at::Tensor to = at::empty_like(saved);
   openreg::launch(
       "softcap_backward", to.device(),
-      [to = KernelTensor(to), grad = KernelTensor::input(from),
-       y = KernelTensor::input(saved), cap] {
-        const at::Tensor in = grad.on_device(), saved = y.on_device();
-        const at::Tensor out = to.on_device();
+      [to = KernelTensorArg(to), grad = KernelTensorArg::input(from),
+       y = KernelTensorArg::input(saved), cap] {
+        const at::Tensor in = grad.alias(), saved = y.alias();
+        const at::Tensor out = to.alias();
         AT_DISPATCH_FLOATING_TYPES_AND2(
             at::kHalf, at::kBFloat16, out.scalar_type(), "softcap_backward", [&] {
               backward_kernel<scalar_t>(in.const_data_ptr<scalar_t>(),

@@ -1,0 +1,82 @@
+"""Tests of warm_python.py: its copies do what a new Python does, and say the same."""
+
+import os
+import select
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from run_pages import page_environment
+from warm_python import WarmPython
+
+
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory):
+    python = WarmPython(tmp_path_factory.mktemp("warm"), page_environment())
+    yield python
+    python.close()
+
+
+def run(command, env, folder):
+    result = subprocess.run(
+        ["bash", "-c", command], env=env, cwd=folder, capture_output=True, text=True
+    )
+    return result.returncode, result.stdout, result.stderr.split("\n", 1)[-1]
+
+
+PROGRAMS = [
+    "python -c 'import sys; print(sys.argv, sys.path[0])' a b < /dev/null",
+    'python -c \'import sys; print("torch" in sys.modules); import torch, sys'
+    '; print("torch" in sys.modules, torch.openreg.is_available())\'',
+    "TORCH_DEVICE_BACKEND_AUTOLOAD=0 python -c 'import torch"
+    '; print(hasattr(torch, "openreg"))\'',
+    "python -c 'import sys; sys.exit(3)'; echo $?",
+    "python -c 'raise ValueError(1)'; echo $?",
+    "python -c 'x = ('; echo $?",
+    "python -c 'import os; os.abort()' 2> /dev/null; echo $?",
+    "echo 'print(__file__, __name__); 1 / 0' > file.py; python file.py x; echo $?",
+    "python missing.py",
+    "python -c 'import os; print(os.environ[\"OPENREG_X\"], os.getcwd())'",
+    "ulimit -n 99; python -c 'import resource as r; print(r.getrlimit(7))'",
+    "python -V",
+    "PYTHONHASHSEED=7 python -c 'print(hash(\"x\"))'",
+    "python -c 'import torch.nn.functional, numpy.linalg; print(numpy.linalg)'",
+    "echo 'import multiprocessing as m\ndef f(): print(__name__)\n"
+    'if __name__ == "__main__":\n p = m.get_context("spawn").Process(target=f)'
+    "; p.start(); p.join()' > spawn.py; python spawn.py",
+]
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_copy_does_what_python_does(warm, tmp_path, program):
+    cold = {**page_environment(), "OPENREG_X": "1"}
+    expected = run(program, cold, tmp_path)
+    assert run(program, {**warm.env, "OPENREG_X": "1"}, tmp_path) == expected
+
+
+def test_a_copy_is_a_fork_and_other_programs_are_not(warm, tmp_path):
+    program = "import os; print(os.getppid())"
+    real = str(Path(sys.executable).resolve())
+    asked = f"import os; print(os.readlink('/proc/self/exe') == {real!r})"
+    env = warm.env
+    assert run(f'python -c "{asked}"', env, tmp_path)[1] == "True\n"
+    parents = {run(f'python -c "{program}"', env, tmp_path)[1] for _ in range(2)}
+    assert str(os.getpid()) not in parents
+    # The shell execs the real Python, whose parent is this process.
+    assert (
+        run(f'python -c "{program} # ctypes"', env, tmp_path)[1] == f"{os.getpid()}\n"
+    )
+
+
+def test_a_copy_ends_with_the_program_that_asked(warm, tmp_path):
+    copy = "import os, time; print(os.getpid(), flush=True); time.sleep(60)"
+    asker = subprocess.Popen(
+        [warm.python, "-c", copy], env=warm.env, cwd=tmp_path, stdout=subprocess.PIPE
+    )
+    pid = int(asker.stdout.readline())
+    done = os.pidfd_open(pid)
+    asker.kill()
+    asker.communicate()
+    assert select.select([done], [], [], 20)[0], "the copy is still running"
+    os.close(done)

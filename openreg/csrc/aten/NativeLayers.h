@@ -1,0 +1,324 @@
+// Operators that layers and losses call, written by hand; see
+// docs/operators/structured.md. The others are in NativeFunctions.h.
+//
+// The signatures are those of the schemas in torch's native_functions.yaml.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <c10/core/SymInt.h>
+#include <torch/library.h>
+
+#include <array>
+#include <optional>
+#include <tuple>
+
+namespace openreg {
+
+// ---- Normalization ----
+
+// ops/Normalization.cpp
+using ThreeTensors = std::tuple<at::Tensor, at::Tensor, at::Tensor>;
+
+ThreeTensors native_layer_norm(const at::Tensor& input,
+                               at::IntArrayRef normalized_shape,
+                               const std::optional<at::Tensor>& weight,
+                               const std::optional<at::Tensor>& bias, double eps);
+ThreeTensors native_layer_norm_backward(const at::Tensor& grad_out,
+                                        const at::Tensor& input,
+                                        at::IntArrayRef normalized_shape,
+                                        const at::Tensor& mean, const at::Tensor& rstd,
+                                        const std::optional<at::Tensor>& weight,
+                                        const std::optional<at::Tensor>& bias,
+                                        std::array<bool, 3> output_mask);
+ThreeTensors native_group_norm(const at::Tensor& input,
+                               const std::optional<at::Tensor>& weight,
+                               const std::optional<at::Tensor>& bias, int64_t N,
+                               int64_t C, int64_t HxW, int64_t group, double eps);
+ThreeTensors native_group_norm_backward(const at::Tensor& grad_out,
+                                        const at::Tensor& input, const at::Tensor& mean,
+                                        const at::Tensor& rstd,
+                                        const std::optional<at::Tensor>& weight,
+                                        int64_t N, int64_t C, int64_t HxW,
+                                        int64_t group, std::array<bool, 3> output_mask);
+ThreeTensors native_batch_norm(const at::Tensor& input,
+                               const std::optional<at::Tensor>& weight,
+                               const std::optional<at::Tensor>& bias,
+                               const std::optional<at::Tensor>& running_mean,
+                               const std::optional<at::Tensor>& running_var,
+                               bool training, double momentum, double eps);
+ThreeTensors native_batch_norm_legit(const at::Tensor& input,
+                                     const std::optional<at::Tensor>& weight,
+                                     const std::optional<at::Tensor>& bias,
+                                     at::Tensor& running_mean, at::Tensor& running_var,
+                                     bool training, double momentum, double eps);
+ThreeTensors native_batch_norm_no_stats(const at::Tensor& input,
+                                        const std::optional<at::Tensor>& weight,
+                                        const std::optional<at::Tensor>& bias,
+                                        bool training, double momentum, double eps);
+std::tuple<at::Tensor&, at::Tensor&, at::Tensor&> native_batch_norm_out(
+    const at::Tensor& input, const std::optional<at::Tensor>& weight,
+    const std::optional<at::Tensor>& bias,
+    const std::optional<at::Tensor>& running_mean,
+    const std::optional<at::Tensor>& running_var, bool training, double momentum,
+    double eps, at::Tensor& out, at::Tensor& save_mean, at::Tensor& save_invstd);
+ThreeTensors native_batch_norm_backward(const at::Tensor& grad_out,
+                                        const at::Tensor& input,
+                                        const std::optional<at::Tensor>& weight,
+                                        const std::optional<at::Tensor>& running_mean,
+                                        const std::optional<at::Tensor>& running_var,
+                                        const std::optional<at::Tensor>& save_mean,
+                                        const std::optional<at::Tensor>& save_invstd,
+                                        bool train, double eps,
+                                        std::array<bool, 3> output_mask);
+
+// ops/SyncBatchNorm.cpp
+// The operators of torch/nn/modules/_functions.py, SyncBatchNorm. In all of them
+// `input` is [N, C, *], the other tensors are [C] unless they say otherwise. Statistics
+// of float16 and bfloat16 are float32. Errors: RuntimeError for other sizes or devices,
+// NotImplementedError for a dtype that is not floating.
+
+// Mean, and 1 / sqrt(variance + eps), of this process' part.
+std::tuple<at::Tensor, at::Tensor> batch_norm_stats(const at::Tensor& input,
+                                                    double eps);
+
+// The same of all parts: `mean` and `invstd` are [P, C], `counts` [P] has the number of
+// elements of each part. Updates the running statistics, if they are given.
+std::tuple<at::Tensor, at::Tensor> batch_norm_gather_stats_with_counts(
+    const at::Tensor& input, const at::Tensor& mean, const at::Tensor& invstd,
+    const std::optional<at::Tensor>& running_mean,
+    const std::optional<at::Tensor>& running_var, double momentum, double eps,
+    const at::Tensor& counts);
+std::tuple<at::Tensor, at::Tensor> batch_norm_gather_stats(
+    const at::Tensor& input, const at::Tensor& mean, const at::Tensor& invstd,
+    const std::optional<at::Tensor>& running_mean,
+    const std::optional<at::Tensor>& running_var, double momentum, double eps,
+    int64_t count);
+
+// (input - mean) * invstd * weight + bias, in the dtype of `input`.
+at::Tensor batch_norm_elemt(const at::Tensor& input,
+                            const std::optional<at::Tensor>& weight,
+                            const std::optional<at::Tensor>& bias,
+                            const at::Tensor& mean, const at::Tensor& invstd,
+                            double eps);
+
+// Of this process' part: the sums of grad_out and of grad_out * (input - mean), the
+// gradients of weight and bias. What is not asked for is undefined.
+std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> batch_norm_backward_reduce(
+    const at::Tensor& grad_out, const at::Tensor& input, const at::Tensor& mean,
+    const at::Tensor& invstd, const std::optional<at::Tensor>& weight, bool input_g,
+    bool weight_g, bool bias_g);
+
+// The gradient of `input`, from the sums over all parts; `count` is as `counts` above.
+at::Tensor batch_norm_backward_elemt(
+    const at::Tensor& grad_out, const at::Tensor& input, const at::Tensor& mean,
+    const at::Tensor& invstd, const std::optional<at::Tensor>& weight,
+    const at::Tensor& sum_dy, const at::Tensor& sum_dy_xmu, const at::Tensor& count);
+
+// ops/WeightNorm.cpp
+std::tuple<at::Tensor, at::Tensor> weight_norm_interface(const at::Tensor& v,
+                                                         const at::Tensor& g,
+                                                         int64_t dim);
+std::tuple<at::Tensor, at::Tensor> weight_norm_interface_backward(
+    const at::Tensor& grad_w, const at::Tensor& saved_v, const at::Tensor& saved_g,
+    const at::Tensor& saved_norms, int64_t dim);
+
+// ---- Losses ----
+
+// ops/Loss.cpp
+// `reduction` is one of at::Reduction: none, mean or sum.
+at::Tensor mse_loss(const at::Tensor& self, const at::Tensor& target,
+                    int64_t reduction);
+at::Tensor& mse_loss_out(const at::Tensor& self, const at::Tensor& target,
+                         int64_t reduction, at::Tensor& out);
+at::Tensor smooth_l1_loss(const at::Tensor& self, const at::Tensor& target,
+                          int64_t reduction, double beta);
+at::Tensor& smooth_l1_loss_out(const at::Tensor& self, const at::Tensor& target,
+                               int64_t reduction, double beta, at::Tensor& out);
+at::Tensor huber_loss(const at::Tensor& self, const at::Tensor& target,
+                      int64_t reduction, double delta);
+at::Tensor& huber_loss_out(const at::Tensor& self, const at::Tensor& target,
+                           int64_t reduction, double delta, at::Tensor& out);
+at::Tensor binary_cross_entropy(const at::Tensor& self, const at::Tensor& target,
+                                const std::optional<at::Tensor>& weight,
+                                int64_t reduction);
+at::Tensor& binary_cross_entropy_out(const at::Tensor& self, const at::Tensor& target,
+                                     const std::optional<at::Tensor>& weight,
+                                     int64_t reduction, at::Tensor& out);
+
+// ops/MarginLoss.cpp
+void register_margin_losses(torch::Library& m);
+
+// ops/NllLoss2d.cpp
+std::tuple<at::Tensor, at::Tensor> nll_loss2d_forward(
+    const at::Tensor& self, const at::Tensor& target,
+    const std::optional<at::Tensor>& weight, int64_t reduction, int64_t ignore_index);
+std::tuple<at::Tensor&, at::Tensor&> nll_loss2d_forward_out(
+    const at::Tensor& self, const at::Tensor& target,
+    const std::optional<at::Tensor>& weight, int64_t reduction, int64_t ignore_index,
+    at::Tensor& output, at::Tensor& total_weight);
+at::Tensor nll_loss2d_backward(const at::Tensor& grad_output, const at::Tensor& self,
+                               const at::Tensor& target,
+                               const std::optional<at::Tensor>& weight,
+                               int64_t reduction, int64_t ignore_index,
+                               const at::Tensor& total_weight);
+at::Tensor& nll_loss2d_backward_out(const at::Tensor& grad_output,
+                                    const at::Tensor& self, const at::Tensor& target,
+                                    const std::optional<at::Tensor>& weight,
+                                    int64_t reduction, int64_t ignore_index,
+                                    const at::Tensor& total_weight,
+                                    at::Tensor& grad_input);
+
+// ops/CtcLoss.cpp
+std::tuple<at::Tensor, at::Tensor> ctc_loss(const at::Tensor& log_probs,
+                                            const at::Tensor& targets,
+                                            at::IntArrayRef input_lengths,
+                                            at::IntArrayRef target_lengths,
+                                            int64_t blank, bool zero_infinity);
+// With lengths as tensors: the host waits for them, as on CUDA.
+std::tuple<at::Tensor, at::Tensor> ctc_loss_tensor(const at::Tensor& log_probs,
+                                                   const at::Tensor& targets,
+                                                   const at::Tensor& input_lengths,
+                                                   const at::Tensor& target_lengths,
+                                                   int64_t blank, bool zero_infinity);
+at::Tensor ctc_loss_backward(const at::Tensor& grad, const at::Tensor& log_probs,
+                             const at::Tensor& targets, at::IntArrayRef input_lengths,
+                             at::IntArrayRef target_lengths,
+                             const at::Tensor& neg_log_likelihood,
+                             const at::Tensor& log_alpha, int64_t blank,
+                             bool zero_infinity);
+at::Tensor ctc_loss_backward_tensor(const at::Tensor& grad, const at::Tensor& log_probs,
+                                    const at::Tensor& targets,
+                                    const at::Tensor& input_lengths,
+                                    const at::Tensor& target_lengths,
+                                    const at::Tensor& neg_log_likelihood,
+                                    const at::Tensor& log_alpha, int64_t blank,
+                                    bool zero_infinity);
+
+// ---- Convolution, pooling and images ----
+
+// ops/Convolution.cpp
+// All of torch's convolutions end here: of 1 to 3 dimensions, transposed or not. Those
+// of one dimension arrive as images of height 1.
+at::Tensor convolution_overrideable(const at::Tensor& input, const at::Tensor& weight,
+                                    const std::optional<at::Tensor>& bias,
+                                    at::IntArrayRef stride, at::IntArrayRef padding,
+                                    at::IntArrayRef dilation, bool transposed,
+                                    at::IntArrayRef output_padding, int64_t groups);
+
+// The gradients of input, weight and bias; undefined where `output_mask` is false.
+std::tuple<at::Tensor, at::Tensor, at::Tensor> convolution_backward_overrideable(
+    const at::Tensor& grad_output, const at::Tensor& input, const at::Tensor& weight,
+    at::IntArrayRef stride, at::IntArrayRef padding, at::IntArrayRef dilation,
+    bool transposed, at::IntArrayRef output_padding, int64_t groups,
+    std::array<bool, 3> output_mask);
+
+// ops/AdaptivePooling.cpp
+void register_adaptive_pooling(torch::Library& m);
+
+// ops/MaxPooling.cpp
+void register_max_pooling(torch::Library& m);
+
+// ops/Padding.cpp
+// Registers the operators that have no structured meta function, and those whose CPU
+// kernel changes the strides that it asked for.
+void register_padding(torch::Library& m);
+
+// ops/GridSampler.cpp
+void register_grid_sampler(torch::Library& m);
+
+// ops/Im2Col.cpp
+void register_im2col(torch::Library& m);
+
+// ---- Recurrent cells, attention and embeddings ----
+
+// ops/Rnn.cpp
+// What a cell does after its two matrix products. Torch's lstm and gru call these for
+// every device that is not the CPU; the CPU has no such kernels. `input_gates` and
+// `hidden_gates` are the products, for B sequences and H units: [B, 4 H] for LSTM, in
+// the order input, forget, cell, output; [B, 3 H] for GRU: reset, update, new.
+using optional_tensor = std::optional<at::Tensor>;
+
+// Returns the new hidden state, the new cell state, and what the backward needs.
+std::tuple<at::Tensor, at::Tensor, at::Tensor> fused_lstm_cell(
+    const at::Tensor& input_gates, const at::Tensor& hidden_gates, const at::Tensor& cx,
+    const optional_tensor& input_bias, const optional_tensor& hidden_bias);
+
+// Returns the gradients of the gates, of the cell state, and of either bias.
+std::tuple<at::Tensor, at::Tensor, at::Tensor> fused_lstm_cell_backward(
+    const optional_tensor& grad_hy, const optional_tensor& grad_cy,
+    const at::Tensor& cx, const at::Tensor& cy, const at::Tensor& workspace,
+    bool has_bias);
+
+// Returns the new hidden state, and what the backward needs.
+std::tuple<at::Tensor, at::Tensor> fused_gru_cell(const at::Tensor& input_gates,
+                                                  const at::Tensor& hidden_gates,
+                                                  const at::Tensor& hx,
+                                                  const optional_tensor& input_bias,
+                                                  const optional_tensor& hidden_bias);
+
+// Returns the gradients of both gates, of the hidden state, and of both biases.
+std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor>
+fused_gru_cell_backward(const at::Tensor& grad_hy, const at::Tensor& workspace,
+                        bool has_bias);
+
+// ops/Attention.cpp
+// Answers torch's question which implementation to take: an at::SDPBackend. The fused
+// one, unless the arguments or the user forbid it; then the math one. Throws if the
+// user forbids both.
+int64_t choose_attention(const at::Tensor& query, const at::Tensor& key,
+                         const at::Tensor& value,
+                         const std::optional<at::Tensor>& attn_mask, double dropout_p,
+                         bool is_causal, std::optional<double> scale, bool enable_gqa);
+
+// query [B, H, L, E], key [B, Hkv, S, E], value [B, Hkv, S, Ev], where Hkv divides H;
+// attn_bias is added to the scores and broadcasts to [B, H, L, S]. Returns the output
+// [B, H, L, Ev], the logsumexp of the scores [B, H, L], two tensors that only nested
+// tensors need (undefined), L, S, the seed and the offset of the dropout, and a debug
+// mask (undefined).
+std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, c10::SymInt, c10::SymInt,
+           at::Tensor, at::Tensor, at::Tensor>
+fused_attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                const std::optional<at::Tensor>& attn_bias, double dropout_p,
+                bool is_causal, bool return_debug_mask, std::optional<double> scale);
+
+// The gradients of query, key, value and attn_bias; undefined where the mask is false.
+std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> fused_attention_backward(
+    const at::Tensor& grad_out, const at::Tensor& query, const at::Tensor& key,
+    const at::Tensor& value, const at::Tensor& attn_bias,
+    std::array<bool, 4> grad_input_mask, const at::Tensor& out,
+    const at::Tensor& logsumexp, const at::Tensor& cum_seq_q,
+    const at::Tensor& cum_seq_k, c10::SymInt max_q, c10::SymInt max_k, double dropout_p,
+    bool is_causal, const at::Tensor& philox_seed, const at::Tensor& philox_offset,
+    std::optional<double> scale);
+
+// ops/Transformer.cpp
+// Self attention of `query` [B, L, D]: the output [B, L, D], and if `need_weights` the
+// probabilities [B, L, L], or [B, H, L, L] if they are not averaged. `mask` says what
+// is hidden; its sizes by `mask_type`: 0 is [L, L], 1 is [B, L], 2 is [B, H, L, L].
+std::tuple<at::Tensor, at::Tensor> native_multi_head_attention(
+    const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+    int64_t embed_dim, int64_t num_head, const at::Tensor& qkv_weight,
+    const at::Tensor& qkv_bias, const at::Tensor& proj_weight,
+    const at::Tensor& proj_bias, const std::optional<at::Tensor>& mask,
+    bool need_weights, bool average_attn_weights, std::optional<int64_t> mask_type);
+
+// A whole layer of the encoder, from `src` [B, L, D] to the same size.
+at::Tensor transformer_encoder_layer(
+    const at::Tensor& src, int64_t embed_dim, int64_t num_heads,
+    const at::Tensor& qkv_weight, const at::Tensor& qkv_bias,
+    const at::Tensor& proj_weight, const at::Tensor& proj_bias, bool use_gelu,
+    bool norm_first, double eps, const at::Tensor& norm_weight_1,
+    const at::Tensor& norm_bias_1, const at::Tensor& norm_weight_2,
+    const at::Tensor& norm_bias_2, const at::Tensor& ffn_weight_1,
+    const at::Tensor& ffn_bias_1, const at::Tensor& ffn_weight_2,
+    const at::Tensor& ffn_bias_2, const std::optional<at::Tensor>& mask,
+    std::optional<int64_t> mask_type);
+
+// The encoder asks this before it packs a batch into a nested tensor. These compute in
+// many small kernels here, so the answer is false, and the batch stays padded.
+bool nested_tensor_from_mask_left_aligned(const at::Tensor& t, const at::Tensor& mask);
+
+// ops/EmbeddingBag.cpp
+void register_embedding_bag(torch::Library& m);
+
+}  // namespace openreg

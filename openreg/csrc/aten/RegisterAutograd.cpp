@@ -1,0 +1,17 @@
+// Registers an operator with a backward of its own; see docs/operators/autograd.md.
+#include <torch/library.h>
+
+#include "csrc/aten/NativeFunctions.h"
+
+namespace openreg {
+
+// LITERALINCLUDE START: REGISTER_AUTOGRAD
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("cosine_similarity", cosine_similarity);
+}
+TORCH_LIBRARY_IMPL(aten, AutogradPrivateUse1, m) {
+  m.impl("cosine_similarity", cosine_similarity_autograd);
+}
+// LITERALINCLUDE END: REGISTER_AUTOGRAD
+
+}  // namespace openreg

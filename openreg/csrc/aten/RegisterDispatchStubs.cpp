@@ -1,0 +1,201 @@
+// Registers operators whose kernel is a dispatch stub; see docs/operators/stub.md.
+#include <ATen/CPUFunctions.h>
+#include <ATen/Operators.h>
+#include <ATen/native/Activation.h>
+#include <ATen/native/BinaryOps.h>
+#include <ATen/native/IndexKernel.h>
+#include <ATen/native/LinearAlgebra.h>
+#include <ATen/native/TensorCompare.h>
+#include <ATen/native/TensorFactories.h>
+#include <ATen/native/UnaryOps.h>
+#include <ATen/ops/_prelu_kernel_backward.h>
+#include <ATen/ops/_prelu_kernel_backward_native.h>
+#include <ATen/ops/abs_native.h>
+#include <ATen/ops/addr_native.h>
+#include <ATen/ops/angle_native.h>
+#include <ATen/ops/complex.h>
+#include <ATen/ops/complex_native.h>
+#include <ATen/ops/conj_physical_native.h>
+#include <ATen/ops/floor_divide_native.h>
+#include <ATen/ops/hardswish_backward_native.h>
+#include <ATen/ops/hardswish_native.h>
+#include <ATen/ops/logical_and_native.h>
+#include <ATen/ops/logical_not_native.h>
+#include <ATen/ops/logical_or_native.h>
+#include <ATen/ops/logical_xor_native.h>
+#include <ATen/ops/logit_native.h>
+#include <ATen/ops/mish_backward_native.h>
+#include <ATen/ops/polar.h>
+#include <ATen/ops/polar_native.h>
+#include <ATen/ops/put_native.h>
+#include <ATen/ops/take_native.h>
+#include <ATen/ops/unfold_backward.h>
+#include <ATen/ops/unfold_backward_native.h>
+#include <ATen/ops/where_native.h>
+#include <torch/library.h>
+
+#include "csrc/aten/kernels/IntegerDivision.h"
+#include "csrc/aten/kernels/Into.h"
+#include "csrc/aten/kernels/OutVariants.h"
+#include "csrc/aten/launch/IteratorKernel.h"
+
+namespace at::native {
+// As ATen/native/UnfoldBackward.h declares it, beside functions for CUDA's kernels.
+using unfold_backward_fn = void (*)(Tensor&, const Tensor&, int64_t, int64_t, int64_t);
+DECLARE_DISPATCH(unfold_backward_fn, unfold_backward_stub)
+}  // namespace at::native
+
+namespace openreg {
+namespace {
+
+namespace op = at::_ops;
+namespace cpu = at::cpu;
+
+void addr_kernel(at::TensorIterator& iterator, const at::Scalar& beta,
+                 const at::Scalar& alpha) {
+  launch_out_as("addr", "addr", iterator.common_dtype(), kernels::addr_out,
+                std::array{iterator.tensor(0)}, iterator.tensor(1), iterator.tensor(2),
+                iterator.tensor(3), beta, alpha);
+}
+
+// The iterator has the output and the index; what is read from comes beside it.
+void take_kernel(at::TensorIterator& iterator, const at::TensorBase& self) {
+  launch_out("take", cpu::take_outf, std::array{iterator.tensor(0)}, at::Tensor(self),
+             iterator.tensor(1));
+}
+
+using at::native::binary_fn;
+using at::native::structured_binary_fn;
+using at::native::unary_fn;
+
+// LITERALINCLUDE START: STUB_KERNELS
+constexpr unary_fn abs_kernel = iterator_kernel<op::abs, kernels::abs_out>;
+constexpr unary_fn angle_kernel = iterator_kernel<op::angle, cpu::angle_outf>;
+constexpr unary_fn conj_kernel =
+    iterator_kernel<op::conj_physical, cpu::conj_physical_outf>;
+constexpr unary_fn not_kernel = iterator_kernel<op::logical_not, cpu::logical_not_outf>;
+constexpr binary_fn and_kernel =
+    iterator_kernel<op::logical_and, cpu::logical_and_outf>;
+constexpr binary_fn or_kernel = iterator_kernel<op::logical_or, cpu::logical_or_outf>;
+constexpr binary_fn xor_kernel =
+    iterator_kernel<op::logical_xor, cpu::logical_xor_outf>;
+constexpr structured_binary_fn floor_divide_kernel =
+    iterator_kernel<op::floor_divide, kernels::floor_divide_out>;
+constexpr binary_fn where_kernel = iterator_kernel<op::where_self, cpu::where_outf>;
+constexpr binary_fn hardswish_kernel =
+    iterator_kernel<op::hardswish, cpu::hardswish_outf>;
+constexpr binary_fn hardswish_backward_kernel =
+    iterator_kernel<op::hardswish_backward, kernels::hardswish_backward_out>;
+constexpr binary_fn mish_backward_kernel =
+    iterator_kernel<op::mish_backward, kernels::mish_backward_out>;
+// LITERALINCLUDE END: STUB_KERNELS
+
+// Stubs that take more than operands.
+// The iterator has the elements to write and the index; the output comes beside it.
+void put_kernel(at::TensorIterator& iterator, const at::TensorBase& self,
+                bool accumulate) {
+  launch_out("put_", kernels::put_out, std::array{at::Tensor(self)}, iterator.tensor(1),
+             iterator.tensor(0), accumulate);
+}
+
+// A negative eps stands for none.
+void logit_kernel(at::TensorIteratorBase& iterator, const at::Scalar& eps) {
+  const double limit = eps.toDouble();
+  launch_out("logit", at::cpu::logit_outf, std::array{iterator.tensor(0)},
+             iterator.tensor(1), limit < 0 ? std::nullopt : std::make_optional(limit));
+}
+
+// The iterator has two outputs, and then the input, the weight and the gradient.
+void prelu_backward_kernel(at::TensorIterator& iterator) {
+  launch_out("_prelu_kernel_backward", Into<at::_prelu_kernel_backward>::write,
+             std::array{iterator.tensor(0), iterator.tensor(1)}, iterator.tensor(4),
+             iterator.tensor(2), iterator.tensor(3));
+}
+
+void unfold_backward_kernel(at::Tensor& out, const at::Tensor& grad, int64_t dim,
+                            int64_t size, int64_t step) {
+  launch_out("unfold_backward", Into<at::unfold_backward>::write, std::array{out}, grad,
+             out.sizes(), dim, size, step);
+}
+
+constexpr at::native::binary_fn complex_kernel =
+    iterator_kernel<op::complex, at::complex_outf>;
+constexpr at::native::binary_fn polar_kernel =
+    iterator_kernel<op::polar, at::polar_outf>;
+
+// LITERALINCLUDE START: STUB_OPERATORS
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("abs.out", at::native::abs_out);
+  m.impl("addr", at::native::addr);
+  m.impl("addr.out", at::native::addr_out);
+  m.impl("angle", static_cast<at::Tensor (*)(const at::Tensor&)>(at::native::angle));
+  m.impl("angle.out", at::native::angle_out);
+  m.impl("conj_physical.out", at::native::conj_physical_out);
+  m.impl("conj_physical_", at::native::conj_physical_);
+  m.impl("floor_divide",
+         static_cast<at::Tensor (*)(const at::Tensor&, const at::Tensor&)>(
+             at::native::floor_divide));
+  m.impl("floor_divide.out", at::native::floor_divide_out);
+  m.impl("floor_divide_.Tensor",
+         static_cast<at::Tensor& (*)(at::Tensor&, const at::Tensor&)>(
+             at::native::floor_divide_));
+  m.impl("take", at::native::take);
+  m.impl("take.out", at::native::take_out);
+  m.impl("logical_not.out", at::native::logical_not_out);
+  m.impl("logical_and.out", at::native::logical_and_out);
+  m.impl("logical_or.out", at::native::logical_or_out);
+  m.impl("logical_xor.out", at::native::logical_xor_out);
+  m.impl("where.self",
+         static_cast<at::Tensor (*)(const at::Tensor&, const at::Tensor&,
+                                    const at::Tensor&)>(at::native::where));
+  m.impl("where.self_out", at::native::where_self_out);
+  m.impl("hardswish", at::native::hardswish);
+  m.impl("hardswish_", at::native::hardswish_);
+  m.impl("hardswish.out", at::native::hardswish_out);
+  m.impl("hardswish_backward", at::native::hardswish_backward);
+  m.impl("mish_backward", at::native::mish_backward);
+}
+// LITERALINCLUDE END: STUB_OPERATORS
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("put_", at::native::put_);
+  m.impl("logit", at::native::logit);
+  m.impl("logit_", at::native::logit_);
+  m.impl("logit.out", at::native::logit_out);
+  m.impl("_prelu_kernel_backward", at::native::_prelu_kernel_backward);
+  m.impl("unfold_backward", at::native::unfold_backward);
+  m.impl("complex.out", at::native::complex_out);
+  m.impl("polar.out", at::native::polar_out);
+}
+
+}  // namespace
+}  // namespace openreg
+
+// LITERALINCLUDE START: STUBS
+namespace at::native {
+REGISTER_PRIVATEUSE1_DISPATCH(abs_stub, openreg::abs_kernel)
+REGISTER_PRIVATEUSE1_DISPATCH(addr_stub, openreg::addr_kernel)
+REGISTER_PRIVATEUSE1_DISPATCH(angle_stub, openreg::angle_kernel)
+REGISTER_PRIVATEUSE1_DISPATCH(conj_physical_stub, openreg::conj_kernel)
+REGISTER_PRIVATEUSE1_DISPATCH(div_floor_stub, openreg::floor_divide_kernel)
+REGISTER_PRIVATEUSE1_DISPATCH(take_stub, openreg::take_kernel)
+REGISTER_PRIVATEUSE1_DISPATCH(logical_not_stub, openreg::not_kernel)
+REGISTER_PRIVATEUSE1_DISPATCH(logical_and_stub, openreg::and_kernel)
+REGISTER_PRIVATEUSE1_DISPATCH(logical_or_stub, openreg::or_kernel)
+REGISTER_PRIVATEUSE1_DISPATCH(logical_xor_stub, openreg::xor_kernel)
+REGISTER_PRIVATEUSE1_DISPATCH(where_kernel, openreg::where_kernel)
+REGISTER_PRIVATEUSE1_DISPATCH(hardswish_stub, openreg::hardswish_kernel)
+REGISTER_PRIVATEUSE1_DISPATCH(hardswish_backward_stub,
+                              openreg::hardswish_backward_kernel)
+REGISTER_PRIVATEUSE1_DISPATCH(mish_backward_stub, openreg::mish_backward_kernel)
+}  // namespace at::native
+// LITERALINCLUDE END: STUBS
+
+namespace at::native {
+REGISTER_PRIVATEUSE1_DISPATCH(put_stub, openreg::put_kernel)
+REGISTER_PRIVATEUSE1_DISPATCH(logit_stub, openreg::logit_kernel)
+REGISTER_PRIVATEUSE1_DISPATCH(prelu_backward_stub, openreg::prelu_backward_kernel)
+REGISTER_PRIVATEUSE1_DISPATCH(unfold_backward_stub, openreg::unfold_backward_kernel)
+REGISTER_PRIVATEUSE1_DISPATCH(complex_stub, openreg::complex_kernel)
+REGISTER_PRIVATEUSE1_DISPATCH(polar_stub, openreg::polar_kernel)
+}  // namespace at::native

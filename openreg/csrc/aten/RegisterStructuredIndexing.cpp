@@ -1,0 +1,45 @@
+// Registers operators that gather, scatter or join; see docs/operators/structured.md.
+#include <ATen/CPUFunctions.h>
+#include <ATen/Operators.h>
+#include <ATen/ops/cat_meta.h>
+#include <ATen/ops/gather_meta.h>
+#include <ATen/ops/index_add_meta.h>
+#include <ATen/ops/index_copy_meta.h>
+#include <ATen/ops/scatter_add_meta.h>
+#include <ATen/ops/scatter_meta.h>
+#include <ATen/ops/scatter_reduce_meta.h>
+#include <ATen/ops/tril_meta.h>
+#include <ATen/ops/triu_meta.h>
+
+#include "csrc/aten/structured/Structured.h"
+
+namespace openreg {
+
+namespace op = at::_ops;
+namespace meta = at::meta;
+namespace cpu = at::cpu;
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  structured<op::cat, op::cat_out, meta::structured_cat, cpu::cat_outf>(m);
+  structured<op::gather, op::gather_out, meta::structured_gather, cpu::gather_outf>(m);
+  structured<op::scatter_src, op::scatter_src_out, meta::structured_scatter_src,
+             cpu::scatter_outf>(m);
+  structured<op::scatter_value, op::scatter_value_out, meta::structured_scatter_value,
+             cpu::scatter_outf>(m);
+  structured<op::scatter_reduce, op::scatter_reduce_out,
+             meta::structured_scatter_reduce, cpu::scatter_outf>(m);
+  structured<op::scatter_value_reduce, op::scatter_value_reduce_out,
+             meta::structured_scatter_value_reduce, cpu::scatter_outf>(m);
+  structured<op::scatter_add, op::scatter_add_out, meta::structured_scatter_add,
+             cpu::scatter_add_outf>(m);
+  structured<op::scatter_reduce_two, op::scatter_reduce_two_out,
+             meta::structured_scatter_reduce_two, cpu::scatter_reduce_outf>(m);
+  structured<op::index_add, op::index_add_out, meta::structured_index_add,
+             cpu::index_add_outf>(m);
+  structured<op::index_copy, op::index_copy_out, meta::structured_index_copy,
+             cpu::index_copy_outf>(m);
+  structured<op::tril, op::tril_out, meta::structured_tril, cpu::tril_outf>(m);
+  structured<op::triu, op::triu_out, meta::structured_triu, cpu::triu_outf>(m);
+}
+
+}  // namespace openreg

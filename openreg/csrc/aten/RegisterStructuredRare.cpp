@@ -1,0 +1,62 @@
+// Registers structured and pointwise operators that some models meet; see
+// docs/operators/structured.md.
+#include <ATen/CPUFunctions.h>
+#include <ATen/Operators.h>
+#include <ATen/ops/_dirichlet_grad.h>
+#include <ATen/ops/_standard_gamma_grad.h>
+#include <ATen/ops/addbmm_native.h>
+#include <ATen/ops/erfinv_meta.h>
+#include <ATen/ops/i0_meta.h>
+#include <ATen/ops/index_reduce_meta.h>
+#include <ATen/ops/isin_meta.h>
+#include <ATen/ops/linalg_cross_meta.h>
+#include <ATen/ops/logaddexp2_meta.h>
+#include <ATen/ops/remainder_native.h>
+#include <ATen/ops/renorm_meta.h>
+
+#include "csrc/aten/kernels/Into.h"
+#include "csrc/aten/structured/Pointwise.h"
+
+namespace openreg {
+
+namespace op = at::_ops;
+namespace meta = at::meta;
+namespace cpu = at::cpu;
+
+// Torch's meta function leaves the dimension to the kernel.
+struct Renorm : meta::structured_renorm {
+  void meta(const at::Tensor& self, const at::Scalar& p, int64_t dim,
+            const at::Scalar& maxnorm) {
+    meta::structured_renorm::meta(self, p, at::maybe_wrap_dim(dim, self.dim()),
+                                  maxnorm);
+  }
+};
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  structured<op::erfinv, op::erfinv_out, meta::structured_erfinv, cpu::erfinv_outf>(m);
+  structured<op::i0, op::i0_out, meta::structured_i0, cpu::i0_outf>(m);
+  structured<op::logaddexp2, op::logaddexp2_out, meta::structured_logaddexp2,
+             cpu::logaddexp2_outf>(m);
+  structured<op::index_reduce, op::index_reduce_out, meta::structured_index_reduce,
+             cpu::index_reduce_outf>(m);
+  structured<op::isin_Tensor_Tensor, op::isin_Tensor_Tensor_out,
+             meta::structured_isin_Tensor_Tensor, cpu::isin_outf>(m);
+  structured<op::isin_Tensor_Scalar, op::isin_Tensor_Scalar_out,
+             meta::structured_isin_Tensor_Scalar, cpu::isin_outf>(m);
+  structured<op::isin_Scalar_Tensor, op::isin_Scalar_Tensor_out,
+             meta::structured_isin_Scalar_Tensor, cpu::isin_outf>(m);
+  structured<op::linalg_cross, op::linalg_cross_out, meta::structured_linalg_cross,
+             cpu::linalg_cross_outf>(m);
+  structured<op::renorm, op::renorm_out, Renorm, cpu::renorm_outf>(m);
+  pointwise<op::_standard_gamma_grad, Into<at::_standard_gamma_grad>::write>(m);
+  pointwise<op::_dirichlet_grad, Into<at::_dirichlet_grad>::write>(m);
+  // Torch's functions are made of operators, but registered for its own devices only.
+  m.impl("remainder.Scalar_Tensor",
+         static_cast<at::Tensor (*)(const at::Scalar&, const at::Tensor&)>(
+             at::native::remainder));
+  m.impl("addbmm", at::native::addbmm);
+  m.impl("addbmm_", at::native::addbmm_);
+  m.impl("addbmm.out", at::native::addbmm_out);
+}
+
+}  // namespace openreg

@@ -1,0 +1,20 @@
+// Random words to normally distributed numbers; see docs/runtime/generator.md.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "csrc/aten/kernels/RandomKernel.h"
+
+namespace openreg::kernels {
+
+template <class C>
+using NormalTile = std::array<C, kTileWords / kWordsFor<C>>;
+
+// Makes `count` numbers, normally distributed around 0 with standard deviation 1, in
+// pairs: an odd count writes one more. Element i has the words from kWordsFor<C> * i
+// on, and its pair those of i ^ 1.
+void box_muller(const uint32_t* words, int64_t count, float* values);
+void box_muller(const uint32_t* words, int64_t count, double* values);
+
+}  // namespace openreg::kernels

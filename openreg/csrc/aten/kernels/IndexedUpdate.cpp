@@ -1,0 +1,29 @@
+// Kernels that update elements which an index or a mask selects; see
+// docs/operators/structured.md.
+#include "csrc/aten/kernels/IndexedUpdate.h"
+
+#include <ATen/ops/repeat_interleave.h>
+
+#include <algorithm>
+
+namespace openreg::kernels {
+
+at::Tensor& index_fill_out(int64_t dim, const at::Tensor& index,
+                           const at::Scalar& value, at::Tensor& out) {
+  return out.index_fill_(dim, index, value);
+}
+
+at::Tensor& masked_scatter_out(const at::Tensor& mask, const at::Tensor& source,
+                               at::Tensor& out) {
+  return out.masked_scatter_(mask, source);
+}
+
+at::Tensor& repeat_interleave_out(const at::Tensor& repeats, at::Tensor& out) {
+  const at::Tensor all = at::repeat_interleave(repeats, std::nullopt);
+  const int64_t count = std::min(all.numel(), out.numel());
+  out.narrow(0, 0, count).copy_(all.narrow(0, 0, count));
+  out.narrow(0, count, out.numel() - count).zero_();  // output_size was wrong
+  return out;
+}
+
+}  // namespace openreg::kernels

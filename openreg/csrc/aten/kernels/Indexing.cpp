@@ -1,0 +1,34 @@
+// Kernels that write elements by index or mask, or count them; see
+// docs/operators/structured.md.
+#include "csrc/aten/kernels/Indexing.h"
+
+#include <ATen/ops/_index_put_impl.h>
+#include <ATen/ops/count_nonzero.h>
+
+#include "csrc/aten/launch/Quiet.h"
+
+// Where elements of `out` share memory, these kernels compute all the same. The host
+// has already warned of that, so each drops the warnings of ATen.
+namespace openreg::kernels {
+
+void masked_fill(at::Tensor out, const at::Tensor& mask, const at::Tensor& value) {
+  const Quiet quiet;
+  out.masked_fill_(mask, value);
+}
+
+void masked_fill(at::Tensor out, const at::Tensor& mask, const at::Scalar& value) {
+  const Quiet quiet;
+  out.masked_fill_(mask, value);
+}
+
+void index_put(at::Tensor out, const c10::List<std::optional<at::Tensor>>& indices,
+               const at::Tensor& values, bool accumulate, bool unsafe) {
+  const Quiet quiet;
+  at::_index_put_impl_(out, indices, values, accumulate, unsafe);
+}
+
+void count_nonzero(const at::Tensor& self, const at::Tensor& count) {
+  count.copy_(at::count_nonzero(self));
+}
+
+}  // namespace openreg::kernels

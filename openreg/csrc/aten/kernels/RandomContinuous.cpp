@@ -1,0 +1,124 @@
+// Uniform, normal and what follows from them; see docs/frontend/random.md.
+#include "csrc/aten/kernels/RandomContinuous.h"
+
+#include <ATen/Dispatch.h>
+#include <ATen/OpMathType.h>
+#include <c10/util/BFloat16-math.h>
+#include <c10/util/MathConstants.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "csrc/aten/kernels/BoxMuller.h"
+#include "csrc/aten/kernels/RandomKernel.h"
+
+namespace openreg::kernels {
+namespace {
+
+using Words = const uint32_t*;
+
+// The value as T, which can hold less: never 0 or infinite because of that.
+template <class T, class C>
+T keep_finite_and_nonzero(C value) {
+  const auto max = static_cast<C>(std::numeric_limits<T>::max());
+  const auto min = static_cast<C>(std::numeric_limits<T>::denorm_min());
+  const C size = std::abs(value);
+  if (size > max && std::isfinite(value)) {
+    return static_cast<T>(std::copysign(max, value));
+  }
+  return static_cast<T>(size < min && size > 0 ? std::copysign(min, value) : value);
+}
+
+}  // namespace
+
+// LITERALINCLUDE START: UNIFORM
+void uniform(const at::Tensor& self, PhiloxState random, double from, double to) {
+  AT_DISPATCH_FLOATING_TYPES_AND2(
+      at::kHalf, at::kBFloat16, self.scalar_type(), "uniform_", [&] {
+        using C = at::opmath_type<scalar_t>;
+        const auto low = static_cast<scalar_t>(from);
+        const auto high = static_cast<scalar_t>(to);
+        const scalar_t last = std::nextafter(high, low);
+        const C base = low;
+        const C range = static_cast<C>(high) - base;
+        fill_tiles<scalar_t, kWordsFor<C>>(
+            self, random, [=](Words words, int64_t count, scalar_t* values) {
+              for (int64_t i = 0; i < count; ++i) {
+                const auto value = static_cast<scalar_t>(
+                    unit<scalar_t, C>(words + i * kWordsFor<C>) * range + base);
+                values[i] = value < high ? value : last;  // (1)
+              }
+            });
+      });
+}
+// LITERALINCLUDE END: UNIFORM
+
+void normal(const at::Tensor& self, PhiloxState random, double mean, double std) {
+  AT_DISPATCH_FLOATING_TYPES_AND2(
+      at::kHalf, at::kBFloat16, self.scalar_type(), "normal_", [&] {
+        using C = at::opmath_type<scalar_t>;
+        fill_tiles<scalar_t, kWordsFor<C>>(
+            self, random,
+            [mean = static_cast<C>(mean), std = static_cast<C>(std)](
+                Words words, int64_t count, scalar_t* values) {
+              NormalTile<C> numbers;
+              box_muller(words, count, numbers.data());
+              for (int64_t i = 0; i < count; ++i) {
+                values[i] = static_cast<scalar_t>(numbers[i] * std + mean);
+              }
+            });
+      });
+}
+
+void log_normal(const at::Tensor& self, PhiloxState random, double mean, double std) {
+  AT_DISPATCH_FLOATING_TYPES_AND2(
+      at::kHalf, at::kBFloat16, self.scalar_type(), "log_normal_", [&] {
+        using C = at::opmath_type<scalar_t>;
+        fill_tiles<scalar_t, kWordsFor<C>>(
+            self, random,
+            [mean = static_cast<C>(mean), std = static_cast<C>(std)](
+                Words words, int64_t count, scalar_t* values) {
+              NormalTile<C> numbers;
+              box_muller(words, count, numbers.data());
+              for (int64_t i = 0; i < count; ++i) {
+                values[i] = static_cast<scalar_t>(std::exp(numbers[i] * std + mean));
+              }
+            });
+      });
+}
+
+void exponential(const at::Tensor& self, PhiloxState random, double lambda) {
+  AT_DISPATCH_FLOATING_TYPES_AND2(
+      at::kHalf, at::kBFloat16, self.scalar_type(), "exponential_", [&] {
+        using C = at::opmath_type<scalar_t>;
+        const C least = std::numeric_limits<C>::epsilon() / 2;
+        fill_tiles<scalar_t, kWordsFor<C>>(
+            self, random,
+            [least, rate = static_cast<C>(lambda)](Words words, int64_t count,
+                                                   scalar_t* values) {
+              for (int64_t i = 0; i < count; ++i) {
+                // The logarithm of 1 is 0, which an exponential number never is.
+                const C log = -std::log(positive_unit<C>(words + i * kWordsFor<C>));
+                values[i] =
+                    keep_finite_and_nonzero<scalar_t>(std::max(log, least) / rate);
+              }
+            });
+      });
+}
+
+void cauchy(const at::Tensor& self, PhiloxState random, double median, double sigma) {
+  AT_DISPATCH_FLOATING_TYPES_AND2(
+      at::kHalf, at::kBFloat16, self.scalar_type(), "cauchy_", [&] {
+        fill_tiles<scalar_t, 2>(
+            self, random, [=](Words words, int64_t count, scalar_t* values) {
+              for (int64_t i = 0; i < count; ++i) {
+                const double u = positive_unit<double>(words + 2 * i) - 0.5;
+                values[i] = keep_finite_and_nonzero<scalar_t>(
+                    median + sigma * std::tan(c10::pi<double> * u));
+              }
+            });
+      });
+}
+
+}  // namespace openreg::kernels

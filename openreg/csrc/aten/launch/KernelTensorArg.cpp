@@ -1,0 +1,95 @@
+// A tensor as a kernel sees it: address, shape; see docs/operators/registration.md.
+#include "csrc/aten/launch/KernelTensorArg.h"
+
+#include <ATen/EmptyTensor.h>
+#include <c10/core/impl/COW.h>
+#include <openreg.h>
+
+#include <cstring>
+
+#include "csrc/runtime/device/OpenRegFunctions.h"
+#include "csrc/runtime/device/OpenRegGuard.h"
+
+namespace openreg {
+namespace {
+
+// Bytes from the first element to the end of the last.
+size_t extent(const at::Tensor& tensor) {
+  return tensor.is_non_overlapping_and_dense()
+             ? tensor.nbytes()
+             : at::detail::computeStorageNbytes(tensor.sizes(), tensor.strides(),
+                                                tensor.itemsize());
+}
+
+void check_storage(const at::Tensor& tensor, size_t bytes) {
+  const auto offset = static_cast<size_t>(tensor.storage_offset()) * tensor.itemsize();
+  const size_t there = tensor.storage().nbytes();
+  TORCH_CHECK(bytes == 0 || offset + bytes <= there, "openreg: this tensor needs ",
+              offset + bytes, " bytes, but its storage has ", there,
+              ": was the storage resized?");
+}
+
+// Lazy clones share memory until one of them is written. Making it the tensor's own
+// copies it, on its device.
+void* own_address(const at::Tensor& tensor) {
+  if (c10::impl::cow::is_cow_data_ptr(tensor.storage().data_ptr())) {
+    const OpenRegGuard scope(tensor.device().index());
+    return tensor.mutable_data_ptr();
+  }
+  return tensor.mutable_data_ptr();
+}
+
+}  // namespace
+
+void check_storage(const at::Tensor& tensor) { check_storage(tensor, extent(tensor)); }
+
+KernelTensorArg::KernelTensorArg(const at::Tensor& tensor, bool writable)
+    : dtype_(tensor.scalar_type()),
+      conj_(tensor.is_conj()),
+      neg_(tensor.is_neg()),
+      on_host_(tensor.is_cpu()),
+      wrapped_number_(tensor.unsafeGetTensorImpl()->is_wrapped_number()) {
+  if (on_host_) {
+    TORCH_CHECK(tensor.dim() == 0,
+                "openreg: expected all tensors on the openreg device, but got a CPU "
+                "tensor of shape ",
+                tensor.sizes(), "; move it with .to('openreg')");
+    shape_.resize(0);
+    bytes_ = tensor.itemsize();
+    check_storage(tensor, bytes_);
+    std::memcpy(number_.data(), tensor.const_data_ptr(), bytes_);
+    return;
+  }
+  shape_.set_sizes(tensor.sizes());
+  shape_.set_strides(tensor.strides());
+  bytes_ = extent(tensor);
+  check_storage(tensor, bytes_);
+  if (bytes_ > 0) {
+    address_ = writable ? own_address(tensor) : tensor.const_data_ptr();
+  }
+}
+
+// LITERALINCLUDE START: ALIAS
+at::Tensor KernelTensorArg::alias() const {
+  const void* address = on_host_ ? number_.data() : orKernelAddress(address_);
+  TORCH_CHECK(address != nullptr || bytes_ == 0, "openreg: ", address_,
+              " is not device memory");
+  auto storage = c10::make_intrusive<c10::StorageImpl>(
+      c10::StorageImpl::use_byte_size_t(), bytes_,
+      c10::DataPtr(const_cast<void*>(address), c10::Device(c10::kCPU)),
+      /*allocator=*/nullptr, /*resizable=*/false);
+  auto tensor = at::detail::make_tensor<c10::TensorImpl>(
+      c10::Storage(std::move(storage)), c10::DispatchKeySet(c10::DispatchKey::CPU),
+      c10::scalarTypeToTypeMeta(dtype_));
+  c10::TensorImpl* impl = tensor.unsafeGetTensorImpl();
+  impl->set_sizes_and_strides(shape_.sizes_arrayref(), shape_.strides_arrayref());
+  if (wrapped_number_) {
+    impl->set_wrapped_number(true);
+  }
+  tensor._set_conj(conj_);
+  tensor._set_neg(neg_);
+  return tensor;
+}
+// LITERALINCLUDE END: ALIAS
+
+}  // namespace openreg

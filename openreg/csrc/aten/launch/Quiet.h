@@ -1,0 +1,19 @@
+// Drops warnings that were given already; see docs/operators/structured.md.
+#pragma once
+
+#include <c10/util/Exception.h>
+
+namespace openreg {
+
+// Drops the warnings of a scope: what the CPU's operator says of zeros, and in a kernel
+// what the host half has said.
+class Quiet final : c10::WarningHandler {
+ public:
+  Quiet() : guard_(this) {}
+  void process(const c10::Warning&) override {}
+
+ private:
+  c10::WarningUtils::WarningHandlerGuard guard_;
+};
+
+}  // namespace openreg

@@ -1,0 +1,207 @@
+// Fused scaled dot product attention; see docs/operators/composite.md.
+#include "csrc/aten/NativeLayers.h"
+
+#include <ATen/Context.h>
+#include <ATen/ExpandUtils.h>
+#include <ATen/ops/empty.h>
+
+#include <cmath>
+
+#include "csrc/aten/kernels/Attention.h"
+#include "csrc/aten/kernels/RandomKernel.h"
+#include "csrc/aten/launch/Launch.h"
+#include "csrc/aten/launch/OptionalTensor.h"
+#include "csrc/aten/ops/CheckScalar.h"
+
+namespace openreg {
+namespace {
+
+// LITERALINCLUDE START: ATTENTION_WHY_NOT
+// Why the fused kernel cannot take these arguments; null if it can. The choice asks
+// this to fall back on the math implementation, the operator to refuse.
+const char* why_not(const at::Tensor& query, const at::Tensor& key,
+                    const at::Tensor& value, const std::optional<at::Tensor>& mask,
+                    bool groups_allowed) {
+  if (query.is_nested() || key.is_nested() || value.is_nested() || query.dim() != 4 ||
+      key.dim() != 4 || value.dim() != 4) {
+    return "query, key and value must be dense, of 4 dimensions";
+  }
+  const at::ScalarType dtype = query.scalar_type();
+  if (!is_common_floating(dtype) || key.scalar_type() != dtype ||
+      value.scalar_type() != dtype) {
+    return "query, key and value must have the same floating point dtype";
+  }
+  const int64_t batch = query.size(0), heads = query.size(1), kv_heads = key.size(1);
+  if (query.numel() == 0 || key.numel() == 0 || value.numel() == 0) {
+    return "query, key and value must have elements";
+  }
+  if (key.size(0) != batch || value.size(0) != batch || value.size(1) != kv_heads ||
+      value.size(2) != key.size(2) || key.size(3) != query.size(3)) {
+    return "the sizes of query, key and value do not fit";
+  }
+  if (heads != kv_heads && (!groups_allowed || heads % kv_heads != 0)) {
+    return "query and key must have equally many heads, or a multiple with enable_gqa";
+  }
+  if (is_given(mask) &&
+      ((mask->scalar_type() != dtype && mask->scalar_type() != at::kFloat &&
+        mask->scalar_type() != at::kBool) ||
+       !at::is_expandable_to(mask->sizes(),
+                             {batch, heads, query.size(2), key.size(2)}))) {
+    return "the mask must broadcast to the scores, and be boolean or of their dtype";
+  }
+  return nullptr;
+}
+// LITERALINCLUDE END: ATTENTION_WHY_NOT
+
+// Torch lists the math implementation before ours. Only an order that the user gave,
+// with sdpa_kernel(..., set_priority=True), is a preference.
+bool user_prefers_math() {
+  using at::SDPBackend;
+  constexpr std::array<SDPBackend, at::num_sdp_backends> by_torch{
+      SDPBackend::flash_attention, SDPBackend::efficient_attention, SDPBackend::math,
+      SDPBackend::cudnn_attention, SDPBackend::overrideable};
+  const auto order = at::globalContext().sDPPriorityOrder();
+  const auto place = [&order](SDPBackend backend) {
+    return std::find(order.begin(), order.end(), backend) - order.begin();
+  };
+  return order != by_torch && place(SDPBackend::math) < place(SDPBackend::overrideable);
+}
+
+void check(const char* name, const at::Tensor& query, const at::Tensor& key,
+           const at::Tensor& value, const std::optional<at::Tensor>& bias,
+           double dropout_p) {
+  check_same_device(name, query, key, value, bias);
+  const char* reason = why_not(query, key, value, bias, /*groups_allowed=*/true);
+  TORCH_CHECK(reason == nullptr, "openreg: ", name, ": ", reason, ", but they are ",
+              query.sizes(), " ", query.scalar_type(), ", ", key.sizes(), " ",
+              key.scalar_type(), " and ", value.sizes(), " ", value.scalar_type());
+  TORCH_CHECK(!is_given(bias) || bias->scalar_type() != at::kBool, "openreg: ", name,
+              ": attn_bias is added to the scores, so it cannot be boolean");
+  TORCH_CHECK(dropout_p >= 0 && dropout_p <= 1,
+              "dropout probability has to be between 0 and 1, but got ", dropout_p);
+}
+
+AttentionProblem problem_of(const at::Tensor& query, double dropout_p, bool is_causal,
+                            std::optional<double> scale) {
+  const auto size = static_cast<double>(query.size(3));
+  return {scale.value_or(1 / std::sqrt(size)), dropout_p, is_causal};
+}
+
+// One random number for each score.
+PhiloxKernelState reserve_scores(const at::Tensor& query, const at::Tensor& key) {
+  const int64_t scores = query.size(0) * query.size(1) * query.size(2) * key.size(2);
+  return reserve(std::nullopt, query.device().index(), blocks_for(scores, 1));
+}
+
+}  // namespace
+
+// LITERALINCLUDE START: ATTENTION_CHOICE
+int64_t choose_attention(const at::Tensor& query, const at::Tensor& key,
+                         const at::Tensor& value,
+                         const std::optional<at::Tensor>& attn_mask, double, bool,
+                         std::optional<double>, bool enable_gqa) {
+  const at::Context& context = at::globalContext();
+  const bool fused = context.userEnabledOverrideableSDP() &&
+                     why_not(query, key, value, attn_mask, enable_gqa) == nullptr;
+  const bool math = context.userEnabledMathSDP();
+  TORCH_CHECK(fused || math,
+              "No viable backend for scaled_dot_product_attention was found: openreg "
+              "has math and overrideable; enable one of them in sdpa_kernel");
+  return static_cast<int64_t>(fused && !(math && user_prefers_math())
+                                  ? at::SDPBackend::overrideable
+                                  : at::SDPBackend::math);
+}
+// LITERALINCLUDE END: ATTENTION_CHOICE
+
+// LITERALINCLUDE START: ATTENTION
+std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, c10::SymInt, c10::SymInt,
+           at::Tensor, at::Tensor, at::Tensor>
+fused_attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                const std::optional<at::Tensor>& attn_bias, double dropout_p,
+                bool is_causal, bool return_debug_mask, std::optional<double> scale) {
+  check("_scaled_dot_product_fused_attention_overrideable", query, key, value,
+        attn_bias, dropout_p);
+  TORCH_CHECK(!return_debug_mask, "openreg: attention returns no debug mask");
+  const int64_t batch = query.size(0), heads = query.size(1), length = query.size(2);
+  const auto wide_dtype = at::toOpMathType(query.scalar_type());
+  at::Tensor out = at::empty({batch, length, heads, value.size(3)}, query.options())
+                       .transpose(1, 2);  // (1)
+  at::Tensor logsumexp =
+      at::empty({batch, length, heads}, query.options().dtype(wide_dtype))
+          .transpose(1, 2);
+  at::Tensor seed = at::empty({}, query.options().dtype(at::kLong));  // (2)
+  at::Tensor offset = at::empty({}, query.options().dtype(at::kLong));
+  PhiloxKernelState random({0, 0});
+  if (dropout_p > 0) {
+    random = reserve_scores(query, key);  // (3)
+  }
+  launch("attention", query.device(),
+         [q = KernelTensorArg::input(query), k = KernelTensorArg::input(key),
+          v = KernelTensorArg::input(value), bias = capture_input(attn_bias),
+          out = KernelTensorArg(out), lse = KernelTensorArg(logsumexp),
+          seed = KernelTensorArg(seed), offset = KernelTensorArg(offset), random,
+          problem = problem_of(query, dropout_p, is_causal, scale)] {
+           const PhiloxState state = random.state();
+           seed.alias().fill_(static_cast<int64_t>(state.seed));
+           offset.alias().fill_(static_cast<int64_t>(state.offset));
+           attention_kernel({q.alias(), k.alias(), v.alias(), alias(bias), seed.alias(),
+                             offset.alias()},
+                            problem, out.alias(), lse.alias());
+         });
+  return {out, logsumexp, {}, {}, length, key.size(2), seed, offset, {}};
+}
+// LITERALINCLUDE END: ATTENTION
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> fused_attention_backward(
+    const at::Tensor& grad_out, const at::Tensor& query, const at::Tensor& key,
+    const at::Tensor& value, const at::Tensor& attn_bias,
+    std::array<bool, 4> grad_input_mask, const at::Tensor& out,
+    const at::Tensor& logsumexp, const at::Tensor& /*cum_seq_q*/,
+    const at::Tensor& /*cum_seq_k*/, c10::SymInt /*max_q*/, c10::SymInt /*max_k*/,
+    double dropout_p, bool is_causal, const at::Tensor& philox_seed,
+    const at::Tensor& philox_offset, std::optional<double> scale) {
+  constexpr auto name = "_scaled_dot_product_fused_attention_overrideable_backward";
+  if (!grad_out.defined()) {  // nothing that is differentiated depends on the output
+    return {};
+  }
+  check(name, query, key, value, attn_bias, dropout_p);
+  check_same_device(name, query, grad_out, out, logsumexp, philox_seed, philox_offset);
+  const at::DimVector sizes{query.size(0), query.size(1), query.size(2), value.size(3)};
+  TORCH_CHECK(out.sizes() == sizes && grad_out.sizes() == sizes &&
+                  out.scalar_type() == query.scalar_type() &&
+                  grad_out.scalar_type() == query.scalar_type() &&
+                  logsumexp.sizes() == query.sizes().slice(0, 3) &&
+                  logsumexp.scalar_type() == at::toOpMathType(query.scalar_type()) &&
+                  philox_seed.scalar_type() == at::kLong && philox_seed.numel() == 1 &&
+                  philox_offset.scalar_type() == at::kLong &&
+                  philox_offset.numel() == 1,
+              "openreg: ", name,
+              ": grad_out, out, logsumexp, seed and offset must be as the forward "
+              "returned them, for an output of size ",
+              at::IntArrayRef(sizes));
+  std::array<at::Tensor, 4> grads;
+  const std::array<const at::Tensor*, 4> inputs{&query, &key, &value, &attn_bias};
+  for (const auto i : c10::irange(inputs.size())) {
+    if (grad_input_mask[i] && inputs[i]->defined()) {
+      grads[i] = at::empty(inputs[i]->sizes(), inputs[i]->options());
+    }
+  }
+  launch("attention_backward", query.device(),
+         [grad = KernelTensorArg::input(grad_out), q = KernelTensorArg::input(query),
+          k = KernelTensorArg::input(key), v = KernelTensorArg::input(value),
+          bias = capture_input(attn_bias), out = KernelTensorArg::input(out),
+          lse = KernelTensorArg::input(logsumexp),
+          seed = KernelTensorArg::input(philox_seed),
+          offset = KernelTensorArg::input(philox_offset), dq = capture(grads[0]),
+          dk = capture(grads[1]), dv = capture(grads[2]), dbias = capture(grads[3]),
+          problem = problem_of(query, dropout_p, is_causal, scale)] {
+           attention_backward_kernel(grad.alias(),
+                                     {q.alias(), k.alias(), v.alias(), alias(bias),
+                                      seed.alias(), offset.alias()},
+                                     problem, out.alias(), lse.alias(),
+                                     {alias(dq), alias(dk), alias(dv), alias(dbias)});
+         });
+  return {grads[0], grads[1], grads[2], grads[3]};
+}
+
+}  // namespace openreg

@@ -1,0 +1,192 @@
+// Convolutions, forward and backward; see docs/operators/composite.md.
+#include "csrc/aten/NativeLayers.h"
+
+#include <ATen/native/ConvUtils.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+
+#include "csrc/aten/kernels/Convolution.h"
+#include "csrc/aten/launch/Launch.h"
+#include "csrc/aten/launch/OptionalTensor.h"
+#include "csrc/aten/ops/CheckScalar.h"
+
+namespace openreg {
+namespace {
+
+using Geometry = kernels::ConvolutionGeometry;
+
+void check_lengths(const Geometry& geometry, int64_t dims) {
+  const auto check = [dims](const char* what, at::IntArrayRef values, int64_t least) {
+    TORCH_CHECK(static_cast<int64_t>(values.size()) == dims,
+                "openreg: convolution: expected ", dims, " values of ", what,
+                ", but got ", values);
+    for (const int64_t value : values) {
+      TORCH_CHECK(value >= least, "openreg: convolution: ", what, " must be at least ",
+                  least, ", but got ", values);
+    }
+  };
+  check("stride", geometry.stride, 1);
+  check("padding", geometry.padding, 0);
+  check("dilation", geometry.dilation, 1);
+  check("output_padding", geometry.output_padding, 0);
+  TORCH_CHECK(geometry.groups > 0, "openreg: convolution: groups must be at least 1");
+}
+
+void check_channels(const at::Tensor& input, const at::Tensor& weight,
+                    const Geometry& geometry) {
+  const int64_t groups = geometry.groups;
+  TORCH_CHECK(weight.size(0) > 0 && weight.size(0) % groups == 0,
+              "Given groups=", groups, ", expected weight to be divisible by ", groups,
+              " at dimension 0, but got weight of size ", weight.sizes(), " instead");
+  const int64_t channels =
+      geometry.transposed ? weight.size(0) : weight.size(1) * groups;
+  TORCH_CHECK(input.size(1) == channels, "Given groups=", groups, ", weight of size ",
+              weight.sizes(), ", expected input", input.sizes(), " to have ", channels,
+              " channels, but got ", input.size(1), " channels instead");
+  TORCH_CHECK(input.numel() > 0 && weight.numel() > 0,
+              "openreg: convolution: input and weight must have elements, but their "
+              "sizes are ",
+              input.sizes(), " and ", weight.sizes());
+}
+
+// LITERALINCLUDE START: CONVOLUTION_SIZES
+// Checks all that the kernel relies on, and returns the sizes of the output. Torch has
+// checked most of it if the caller came through conv2d and its like; but the operator
+// can also be called by its name, and for some mistakes torch relies on its kernels.
+std::vector<int64_t> output_sizes(const at::Tensor& input, const at::Tensor& weight,
+                                  const Geometry& g) {
+  const int64_t dims = input.dim() - 2;
+  TORCH_CHECK(dims >= 1 && dims <= 3 && weight.dim() == input.dim(),
+              "openreg: convolution: expected an input and a weight of equally many "
+              "dimensions, 3 to 5, but got ",
+              input.sizes(), " and ", weight.sizes());
+  check_lengths(g, dims);
+  check_channels(input, weight, g);
+  const std::vector<int64_t> sizes =
+      g.transposed ? at::native::conv_input_size(input.sizes(), weight.sizes(),
+                                                 g.padding, g.output_padding, g.stride,
+                                                 g.dilation, g.groups)
+                   : at::native::conv_output_size(input.sizes(), weight.sizes(),
+                                                  g.padding, g.stride, g.dilation);
+  for (const auto i : c10::irange(dims)) {
+    TORCH_CHECK(sizes[i + 2] > 0, "Given input of size ", input.sizes(),
+                ", calculated output of size ", at::IntArrayRef(sizes),
+                ". Output size is too small");
+    const int64_t limit = std::max(g.stride[i], g.dilation[i]);
+    TORCH_CHECK(!g.transposed || g.output_padding[i] < limit,
+                "output padding must be smaller than either stride or dilation, but "
+                "got output_padding ",
+                at::IntArrayRef(g.output_padding), ", stride ",
+                at::IntArrayRef(g.stride), ", dilation ", at::IntArrayRef(g.dilation));
+  }
+  return sizes;
+}
+// LITERALINCLUDE END: CONVOLUTION_SIZES
+
+// The dtypes that the CPU's kernels take, because this device borrows them.
+bool has_kernel(at::ScalarType dtype, const Geometry& geometry) {
+  const bool plain = !geometry.transposed &&
+                     std::all_of(geometry.dilation.begin(), geometry.dilation.end(),
+                                 [](int64_t dilation) { return dilation == 1; });
+  return is_common_floating(dtype) || dtype == at::kLong ||
+         (plain && at::isIntegralType(dtype, /*includeBool=*/false) &&
+          !at::isBarebonesUnsignedType(dtype));
+}
+
+void check_dtypes(const at::Tensor& input, const at::Tensor& weight,
+                  const at::Tensor& other, const char* other_name, bool supported) {
+  const at::ScalarType dtype = input.scalar_type();
+  TORCH_CHECK(weight.scalar_type() == dtype, "Input type (", dtype,
+              ") and weight type (", weight.scalar_type(), ") should be the same");
+  TORCH_CHECK(!other.defined() || other.scalar_type() == dtype, "Input type (", dtype,
+              ") and ", other_name, " type (", other.scalar_type(),
+              ") should be the same");
+  TORCH_CHECK_NOT_IMPLEMENTED(
+      supported, "openreg: convolution is not implemented for '", dtype, "'");
+}
+
+bool is_channels_last(const at::Tensor& tensor) {
+  const at::MemoryFormat format = tensor.suggest_memory_format();
+  return format == at::MemoryFormat::ChannelsLast ||
+         format == at::MemoryFormat::ChannelsLast3d;
+}
+
+// Channels last goes through a network: one tensor decides, input or weight.
+at::MemoryFormat memory_format(const at::Tensor& input, const at::Tensor& weight) {
+  if (!is_channels_last(input) && !is_channels_last(weight)) {
+    return at::MemoryFormat::Contiguous;
+  }
+  return input.dim() == 5 ? at::MemoryFormat::ChannelsLast3d
+                          : at::MemoryFormat::ChannelsLast;
+}
+
+}  // namespace
+
+// LITERALINCLUDE START: CONVOLUTION
+at::Tensor convolution_overrideable(const at::Tensor& input, const at::Tensor& weight,
+                                    const std::optional<at::Tensor>& bias,
+                                    at::IntArrayRef stride, at::IntArrayRef padding,
+                                    at::IntArrayRef dilation, bool transposed,
+                                    at::IntArrayRef output_padding, int64_t groups) {
+  const Geometry g{stride.vec(), padding.vec(),        dilation.vec(),
+                   transposed,   output_padding.vec(), groups};
+  check_same_device("convolution_overrideable", input, weight, bias);  // (1)
+  const auto sizes = output_sizes(input, weight, g);
+  const at::Tensor given_bias = or_undefined(bias);
+  check_dtypes(input, weight, given_bias, "bias", has_kernel(input.scalar_type(), g));
+  TORCH_CHECK(!given_bias.defined() || given_bias.sizes() == at::IntArrayRef(sizes[1]),
+              "Given weight of size ", weight.sizes(),
+              ", expected bias to be 1-dimensional with ", sizes[1],
+              " elements, but got bias of size ", given_bias.sizes(), " instead");
+  at::Tensor output = at::empty(
+      sizes, input.options().memory_format(memory_format(input, weight)));  // (2)
+  launch("convolution", input.device(),
+         [in = KernelTensorArg::input(input), w = KernelTensorArg::input(weight),
+          b = capture_input(bias), out = KernelTensorArg(output), g] {  // (3)
+           kernels::convolution(in.alias(), w.alias(), alias(b), g,
+                                out.alias());  // (4)
+         });
+  return output;
+}
+// LITERALINCLUDE END: CONVOLUTION
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor> convolution_backward_overrideable(
+    const at::Tensor& grad_output, const at::Tensor& input, const at::Tensor& weight,
+    at::IntArrayRef stride, at::IntArrayRef padding, at::IntArrayRef dilation,
+    bool transposed, at::IntArrayRef output_padding, int64_t groups,
+    std::array<bool, 3> output_mask) {
+  const Geometry g{stride.vec(), padding.vec(),        dilation.vec(),
+                   transposed,   output_padding.vec(), groups};
+  check_same_device("convolution_backward_overrideable", grad_output, input, weight);
+  const auto sizes = output_sizes(input, weight, g);
+  const at::ScalarType dtype = input.scalar_type();
+  check_dtypes(input, weight, grad_output, "grad_output",
+               at::isFloatingType(dtype) && has_kernel(dtype, g));
+  TORCH_CHECK(grad_output.sizes() == at::IntArrayRef(sizes),
+              "openreg: convolution_backward: expected grad_output of size ",
+              at::IntArrayRef(sizes), ", but got ", grad_output.sizes());
+  const auto format = memory_format(input, weight);
+  std::array<at::Tensor, 3> grads;
+  if (output_mask[0]) {
+    grads[0] = at::empty_like(input, input.options().memory_format(format));
+  }
+  if (output_mask[1]) {
+    grads[1] = at::empty_like(weight, weight.options().memory_format(format));
+  }
+  if (output_mask[2]) {
+    grads[2] = at::empty({sizes[1]}, weight.options());
+  }
+  if (!output_mask[0] && !output_mask[1] && !output_mask[2]) {
+    return {};
+  }
+  launch("convolution_backward", input.device(),
+         [go = KernelTensorArg::input(grad_output), in = KernelTensorArg::input(input),
+          w = KernelTensorArg::input(weight), gi = capture(grads[0]),
+          gw = capture(grads[1]), gb = capture(grads[2]), g, channels = sizes[1]] {
+           kernels::convolution_backward(go.alias(), in.alias(), w.alias(), channels, g,
+                                         {alias(gi), alias(gw), alias(gb)});
+         });
+  return {grads[0], grads[1], grads[2]};
+}
+
+}  // namespace openreg

@@ -1,0 +1,234 @@
+// Copies between host and device, and inside a device; see docs/operators/minimal.md.
+#include "csrc/aten/NativeFunctions.h"
+
+#include <ATen/EmptyTensor.h>
+#include <ATen/MemoryOverlap.h>
+#include <ATen/core/CachingHostAllocator.h>
+#include <ATen/ops/_local_scalar_dense_native.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_strided.h>
+#include <c10/core/CachingDeviceAllocator.h>
+#include <c10/core/DeviceGuard.h>
+#include <c10/core/Event.h>
+
+#include "csrc/aten/launch/KernelTensorArg.h"
+#include "csrc/aten/launch/Launch.h"
+#include "csrc/aten/ops/CheckScalar.h"
+#include "csrc/runtime/device/OpenRegGuard.h"
+#include "csrc/runtime/graph/OpenRegCapture.h"
+#include "csrc/runtime/stream/AfterSynchronize.h"
+#include "csrc/runtime/stream/OpenRegStream.h"
+
+namespace openreg {
+namespace {
+
+bool on_openreg(const at::Tensor& tensor) { return tensor.is_privateuseone(); }
+
+// Equal dtype, layout in memory and pending bits: the bytes can be copied as they are.
+bool same_bytes(const at::Tensor& a, const at::Tensor& b) {
+  const bool same_layout =
+      (a.is_contiguous() && b.is_contiguous()) ||
+      (a.strides() == b.strides() && a.is_non_overlapping_and_dense());
+  return same_layout && a.scalar_type() == b.scalar_type() &&
+         a.is_conj() == b.is_conj() && a.is_neg() == b.is_neg();
+}
+
+// The address for writing. Memory that is shared until somebody writes is copied by
+// this, which must happen on its own device.
+void* writable(const at::Tensor& tensor) {
+  if (!on_openreg(tensor)) {
+    return tensor.mutable_data_ptr();
+  }
+  const OpenRegGuard scope(tensor.device().index());
+  return tensor.mutable_data_ptr();
+}
+
+// LITERALINCLUDE START: KEEP_PINNED
+// Work on `stream` uses the memory of a CPU tensor: if it is pinned, its allocator must
+// not hand it out again before that work is done. Other memory is not its business.
+void keep_pinned(const at::Tensor& host, const c10::Stream& stream) {
+  const c10::DataPtr& data = host.storage().data_ptr();
+  if (at::HostAllocator* allocator = at::getHostAllocator(at::kPrivateUse1)) {
+    allocator->record_event(data.get(), data.get_context(), stream);
+  }
+}
+// LITERALINCLUDE END: KEEP_PINNED
+
+// LITERALINCLUDE START: COPY_BYTES
+// Enqueues the copy of equally laid out tensors on the current stream of `device`.
+void copy_bytes(const at::Tensor& src, const at::Tensor& dst, c10::Device device,
+                bool non_blocking) {
+  const orMemcpyKind kind = !on_openreg(src)   ? orMemcpyHostToDevice
+                            : !on_openreg(dst) ? orMemcpyDeviceToHost
+                                               : orMemcpyDeviceToDevice;
+  void* to = writable(dst);
+  const OpenRegGuard scope(device.index());
+  const c10::Stream stream = current_stream(device.index());
+  OPENREG_CHECK(orMemcpyAsync(to, src.const_data_ptr(), src.nbytes(), kind,  // (1)
+                              native_handle(stream)));
+  if (kind != orMemcpyDeviceToDevice && non_blocking) {
+    keep_pinned(on_openreg(src) ? dst : src, stream);  // (2)
+  }
+}
+// LITERALINCLUDE END: COPY_BYTES
+
+void synchronize_stream(c10::Device device) {
+  const OpenRegGuard scope(device.index());
+  OPENREG_CHECK(orStreamSynchronize(native_handle(current_stream(device.index()))));
+  synchronized();
+}
+
+// Lets later work of `waiter`'s current stream start after the present work of
+// `first`'s. Both calls throw when their device has a fault; c10::Event destroys the
+// driver's event in any case.
+void order_streams(c10::Device first, c10::Device waiter) {
+  c10::Event event(at::kPrivateUse1);
+  event.record(current_stream(first.index()));
+  event.block(current_stream(waiter.index()));
+}
+
+// Any strides, dtypes and pending bits: a kernel converts while it copies.
+void copy_on_device(const at::Tensor& src, const at::Tensor& dst) {
+  const bool peer = src.device() != dst.device();
+  if (peer) {  // the copy runs on the source's stream: dst must be ready for it...
+    writable(dst);
+    order_streams(dst.device(), src.device());
+  }
+  if (same_bytes(src, dst)) {
+    check_storage(src);
+    check_storage(dst);
+    copy_bytes(src, dst, src.device(), /*non_blocking=*/true);
+  } else {
+    if (src.scalar_type() != dst.scalar_type()) {
+      check_scalar(0, src.scalar_type());  // a kernel cannot convert every dtype
+      check_scalar(0, dst.scalar_type());
+    }
+    launch("copy_", src.device(),
+           [out = KernelTensorArg(dst), in = KernelTensorArg::input(src)] {
+             out.alias().copy_(in.alias());
+           });
+  }
+  if (peer) {  // ... and work on dst must wait for it
+    order_streams(src.device(), dst.device());
+  }
+}
+
+// A tensor on `device` whose bytes can be copied from or to the dense tensor `host`.
+at::Tensor staging(const at::Tensor& host, c10::Device device) {
+  at::Tensor result =
+      at::empty_strided(host.sizes(), host.strides(), host.options().device(device));
+  result._set_conj(host.is_conj());
+  result._set_neg(host.is_neg());
+  return result;
+}
+
+// A dense CPU tensor with the sizes of `tensor`, pinned if it is.
+at::Tensor dense_on_host(const at::Tensor& tensor, bool pinned) {
+  return at::empty(tensor.sizes(),
+                   tensor.options().device(at::kCPU).pinned_memory(pinned));
+}
+
+// Dtypes and strides are converted on the device; the host only moves bytes, as they
+// lie, unless they lie apart.
+void copy_to_device(const at::Tensor& self, const at::Tensor& dst, bool non_blocking) {
+  check_storage(self);
+  if (self.sizes() == dst.sizes() && same_bytes(self, dst)) {
+    check_storage(dst);
+    copy_bytes(self, dst, dst.device(), non_blocking);
+    return;
+  }
+  at::Tensor host = self;
+  if (!self.is_non_overlapping_and_dense()) {
+    host = dense_on_host(self, non_blocking && self.is_pinned());
+    host.copy_(self);
+  }
+  const at::Tensor device = staging(host, dst.device());
+  copy_bytes(host, device, dst.device(), non_blocking);
+  copy_on_device(device.expand(dst.sizes()), dst);
+}
+
+void copy_to_host(const at::Tensor& src, const at::Tensor& dst, bool non_blocking) {
+  check_storage(dst);
+  if (same_bytes(src, dst)) {
+    check_storage(src);
+    copy_bytes(src, dst, src.device(), non_blocking);
+    return;
+  }
+  const bool dense = dst.is_non_overlapping_and_dense();
+  const at::Tensor host = dense ? dst : dense_on_host(dst, /*pinned=*/false);
+  const at::Tensor device = staging(host, src.device());
+  copy_on_device(src, device);
+  copy_bytes(device, host, src.device(), non_blocking);
+  if (!dense) {  // the host puts the values where they belong: they must have arrived
+    synchronize_stream(src.device());
+    dst.copy_(host);
+  }
+}
+
+}  // namespace
+
+// In a graph, the device alone moves the bytes: from or to memory that it reaches,
+// which lies as it shall arrive, and nobody waits.
+void refuse_copy_in_capture(const at::Tensor& host, c10::Device device,
+                            bool non_blocking) {
+  if (Capture::any() &&
+      !(non_blocking && host.is_non_overlapping_and_dense() && host.is_pinned())) {
+    refuse_in_capture(device.index(), "copy_ between host and device",
+                      "it waits, unless it has non_blocking=True and the host tensor "
+                      "is dense and pinned");
+  }
+}
+
+// LITERALINCLUDE START: COPY_FROM
+at::Tensor copy_from(const at::Tensor& self, const at::Tensor& dst, bool non_blocking) {
+  const at::Tensor src = self.sizes() == dst.sizes() ? self : self.expand(dst.sizes());
+  if (dst.numel() == 0 || dst.is_same(self)) {
+    return dst;
+  }
+  at::assert_no_internal_overlap(dst);
+  at::assert_no_partial_overlap(dst, src);
+  if (!on_openreg(src)) {
+    refuse_copy_in_capture(self, dst.device(), non_blocking);
+    copy_to_device(self, dst, non_blocking);
+  } else if (!on_openreg(dst)) {
+    refuse_copy_in_capture(dst, src.device(), non_blocking);
+    copy_to_host(src, dst, non_blocking);
+  } else {
+    copy_on_device(src, dst);
+    return dst;  // nothing the host could observe: no need to wait
+  }
+  if (!non_blocking) {
+    synchronize_stream(on_openreg(src) ? src.device() : dst.device());
+  }
+  return dst;
+}
+// LITERALINCLUDE END: COPY_FROM
+
+at::Tensor copy_from_and_resize(const at::Tensor& self, const at::Tensor& dst) {
+  if (dst.sizes() != self.sizes()) {
+    dst.resize_(self.sizes());
+    if (self.is_non_overlapping_and_dense()) {  // F-contiguous results of LAPACK
+      dst.as_strided_(self.sizes(), self.strides());
+    }
+  }
+  return copy_from(self, dst, /*non_blocking=*/false);
+}
+
+at::Scalar local_scalar_dense(const at::Tensor& self) {
+  TORCH_CHECK(self.numel() == 1, "openreg: a tensor of ", self.numel(),
+              " elements cannot become a number");
+  refuse_in_capture(self.device().index(), "item()",
+                    "the host waits for the value, as also in bool() or nonzero()");
+  const at::Tensor value = at::detail::empty_cpu({}, self.scalar_type());
+  check_storage(self);
+  copy_bytes(self, value, self.device(), /*non_blocking=*/false);
+  synchronize_stream(self.device());
+  return at::native::_local_scalar_dense_cpu(value);
+}
+
+void record_stream(at::Tensor& self, at::Stream stream) {
+  c10::getDeviceAllocator(at::kPrivateUse1)
+      ->recordStream(self.storage().data_ptr(), stream);
+}
+
+}  // namespace openreg

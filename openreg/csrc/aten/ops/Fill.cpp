@@ -1,0 +1,46 @@
+// fill_ and zero_: the shortest native operators; see docs/operators/registration.md.
+#include "csrc/aten/NativeFunctions.h"
+
+#include <ATen/ops/fill_cpu_dispatch.h>
+
+#include "csrc/aten/launch/KernelTensorArg.h"
+#include "csrc/aten/launch/Launch.h"
+#include "csrc/aten/ops/CheckScalar.h"
+#include "csrc/runtime/device/OpenRegGuard.h"
+#include "csrc/runtime/stream/OpenRegStream.h"
+
+namespace openreg {
+
+// LITERALINCLUDE START: FILL
+at::Tensor& fill_scalar_(at::Tensor& self, const at::Scalar& value) {
+  check_scalar(value, self.scalar_type());                               // (1)
+  launch("fill_", self.device(), [out = KernelTensorArg(self), value] {  // (2)
+    at::Tensor result = out.alias();                                     // (3)
+    at::cpu::fill_(result, value);                                       // (4)
+  });
+  return self;  // (5)
+}
+// LITERALINCLUDE END: FILL
+
+at::Tensor& fill_tensor_(at::Tensor& self, const at::Tensor& value) {
+  TORCH_CHECK(value.dim() == 0,
+              "openreg: fill_ takes a value of 0 dimensions, but got ", value.dim());
+  return fill_scalar_(self, value.item());  // waits for the value, as on CUDA
+}
+
+at::Tensor& zero_(at::Tensor& self) {
+  if (!self.is_non_overlapping_and_dense()) {
+    return fill_scalar_(self, 0);
+  }
+  check_storage(self);
+  if (self.numel() >
+      0) {  // zero is zero bytes in every dtype, also in those without kernels
+    const c10::DeviceIndex device = self.device().index();
+    const OpenRegGuard scope(device);
+    OPENREG_CHECK(orMemsetAsync(self.mutable_data_ptr(), 0, self.nbytes(),
+                                native_handle(current_stream(device))));
+  }
+  return self;
+}
+
+}  // namespace openreg

@@ -1,0 +1,74 @@
+// Refuses, before a launch, what a kernel would refuse; see
+// docs/operators/structured.md.
+#include "csrc/aten/ops/HostCheck.h"
+
+#include <ATen/MemoryOverlap.h>
+#include <ATen/native/Resize.h>
+#include <ATen/ops/empty_strided.h>
+#include <ATen/record_function.h>
+
+#include <algorithm>
+
+#include "csrc/aten/launch/Launch.h"
+#include "csrc/aten/launch/OptionalTensor.h"
+#include "csrc/aten/launch/Quiet.h"
+
+namespace openreg {
+void check_arguments(bool is_valid, c10::function_ref<void()> on_host) {
+  if (C10_LIKELY(is_valid)) {
+    return;
+  }
+  const Quiet quiet;
+  const KernelDispatchGuard scope;
+  const at::DisableRecordFunctionGuard unrecorded;
+  on_host();
+}
+
+at::Tensor zeros_for(const at::Tensor& tensor) {
+  const auto options = at::TensorOptions().dtype(tensor.scalar_type());
+  return at::empty_strided(tensor.sizes(), tensor.strides(), options.device(at::kCPU))
+      .zero_();
+}
+
+std::optional<at::Tensor> zeros_for(const std::optional<at::Tensor>& tensor) {
+  return is_given(tensor) ? std::make_optional(zeros_for(*tensor)) : std::nullopt;
+}
+
+void resize_out(const at::Tensor& out, at::IntArrayRef sizes) {
+  at::native::resize_output(out, sizes);
+}
+
+at::Tensor& write_out(const at::Tensor& result, at::Tensor& out) {
+  check_same_device("out=", result, out);
+  check_out_dtype(out, result.scalar_type());
+  at::assert_no_internal_overlap(out);
+  if (at::native::resize_output(out, result.sizes()) &&
+      result.is_non_overlapping_and_dense()) {
+    out.as_strided_(result.sizes(), result.strides());
+  }
+  return out.copy_(result);
+}
+
+void check_out_dtype(const at::Tensor& out, at::ScalarType dtype) {
+  TORCH_CHECK(out.scalar_type() == dtype, "Expected out tensor to have dtype ",
+              c10::scalarTypeToTypeMeta(dtype), ", but got ", out.dtype(), " instead");
+}
+
+bool has_elements(const at::Tensor& tensor, int64_t batch) {
+  const auto sizes = tensor.sizes();
+  return static_cast<int64_t>(sizes.size()) > batch &&
+         std::none_of(sizes.begin() + batch, sizes.end(),
+                      [](int64_t size) { return size == 0; });
+}
+
+bool none_below(at::IntArrayRef values, int64_t least) {
+  return std::all_of(values.begin(), values.end(),
+                     [&](int64_t value) { return value >= least; });
+}
+
+at::MemoryFormat format_of(const at::Tensor& tensor, int64_t with_batch) {
+  return tensor.dim() == with_batch ? tensor.suggest_memory_format()
+                                    : at::MemoryFormat::Contiguous;
+}
+
+}  // namespace openreg

@@ -1,0 +1,43 @@
+// Refuses, before a launch, what a kernel would refuse; see
+// docs/operators/structured.md.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <c10/util/FunctionRef.h>
+
+#include <optional>
+
+namespace openreg {
+
+// LITERALINCLUDE START: HOST_CHECK
+// An exception inside a kernel stops the device, so the host half of an operator checks
+// the arguments first. `is_valid` is the backend's own, quick check. Where it does not
+// pass, `on_host` runs the CPU's operator on zeros: it throws in torch's own words, or
+// returns, and then the arguments were unusual but good.
+void check_arguments(bool is_valid, c10::function_ref<void()> on_host);
+
+// CPU tensors of zeros for `on_host`, with the sizes, strides and dtype of `tensor`.
+at::Tensor zeros_for(const at::Tensor& tensor);
+std::optional<at::Tensor> zeros_for(const std::optional<at::Tensor>& tensor);
+// LITERALINCLUDE END: HOST_CHECK
+
+// Resizes a tensor that the caller gave as out=, which warns if it had elements.
+void resize_out(const at::Tensor& out, at::IntArrayRef sizes);
+
+// Writes `result` to a tensor that the caller gave as out=. If that one has to change
+// its sizes, it gets the strides of `result` too; else it keeps its own.
+at::Tensor& write_out(const at::Tensor& result, at::Tensor& out);
+
+// Throws unless a tensor given as out= has the dtype of the result.
+void check_out_dtype(const at::Tensor& out, at::ScalarType dtype);
+
+// Whether no dimension but the first `batch` ones is of size 0.
+bool has_elements(const at::Tensor& tensor, int64_t batch = 0);
+
+bool none_below(at::IntArrayRef values, int64_t least);
+
+// The layout in which ATen's kernels for images write: that of `tensor` if it has a
+// batch, so that it is of `with_batch` dimensions.
+at::MemoryFormat format_of(const at::Tensor& tensor, int64_t with_batch);
+
+}  // namespace openreg

@@ -1,0 +1,108 @@
+// Losses that compare two tensors and reduce; see docs/operators/structured.md.
+#include "csrc/aten/NativeLayers.h"
+
+#include <ATen/ExpandUtils.h>
+#include <ATen/core/Reduction.h>
+#include <ATen/native/Resize.h>
+#include <ATen/ops/binary_cross_entropy.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/huber_loss.h>
+#include <ATen/ops/mse_loss.h>
+#include <ATen/ops/result_type.h>
+#include <ATen/ops/smooth_l1_loss.h>
+
+#include "csrc/aten/kernels/Into.h"
+#include "csrc/aten/launch/LaunchOut.h"
+#include "csrc/aten/launch/OptionalTensor.h"
+#include "csrc/aten/ops/HostCheck.h"
+
+namespace openreg {
+namespace {
+
+// A loss without reduction has the broadcast shape, any other is one number.
+c10::DimVector sizes_of_loss(const at::Tensor& self, const at::Tensor& target,
+                             int64_t reduction) {
+  c10::DimVector sizes = at::infer_size_dimvector(self.sizes(), target.sizes());
+  return reduction == at::Reduction::None ? sizes : c10::DimVector();
+}
+
+at::Tensor make_loss(const char* name, const at::Tensor& self, const at::Tensor& target,
+                     int64_t reduction) {
+  TORCH_CHECK_VALUE(reduction >= 0 && reduction < at::Reduction::END, name,
+                    ": reduction must be 0 (none), 1 (mean) or 2 (sum), not ",
+                    reduction);
+  return at::empty(sizes_of_loss(self, target, reduction),
+                   self.options().dtype(at::result_type(self, target)));
+}
+
+// With out= the caller's tensor gets the result of `loss` with its sizes.
+at::Tensor& write(const at::Tensor& loss, at::Tensor& out) {
+  at::native::resize_output(out, loss.sizes());
+  return out.copy_(loss);
+}
+
+}  // namespace
+
+// ATen's own forms with out= resize their output to the unreduced shape and warn, so
+// the launches below call the functional ones.
+at::Tensor mse_loss(const at::Tensor& self, const at::Tensor& target,
+                    int64_t reduction) {
+  check_same_device("mse_loss", self, target);
+  at::Tensor out = make_loss("mse_loss", self, target, reduction);
+  launch_out("mse_loss", Into<at::mse_loss>::write, std::array{out}, self, target,
+             reduction);
+  return out;
+}
+
+at::Tensor smooth_l1_loss(const at::Tensor& self, const at::Tensor& target,
+                          int64_t reduction, double beta) {
+  TORCH_CHECK(beta >= 0, "smooth_l1_loss does not support negative values for beta.");
+  check_same_device("smooth_l1_loss", self, target);
+  at::Tensor out = make_loss("smooth_l1_loss", self, target, reduction);
+  launch_out("smooth_l1_loss", Into<at::smooth_l1_loss>::write, std::array{out}, self,
+             target, reduction, beta);
+  return out;
+}
+
+at::Tensor huber_loss(const at::Tensor& self, const at::Tensor& target,
+                      int64_t reduction, double delta) {
+  TORCH_CHECK(delta > 0, "huber_loss does not support non-positive values for delta.");
+  check_same_device("huber_loss", self, target);
+  at::Tensor out = make_loss("huber_loss", self, target, reduction);
+  launch_out("huber_loss", Into<at::huber_loss>::write, std::array{out}, self, target,
+             reduction, delta);
+  return out;
+}
+
+at::Tensor binary_cross_entropy(const at::Tensor& self, const at::Tensor& target,
+                                const std::optional<at::Tensor>& weight,
+                                int64_t reduction) {
+  check_same_device("binary_cross_entropy", self, target, weight);
+  at::Tensor out = make_loss("binary_cross_entropy", self, target, reduction);
+  launch_out("binary_cross_entropy", Into<at::binary_cross_entropy>::write,
+             std::array{out}, self, target, weight, reduction);
+  return out;
+}
+
+at::Tensor& mse_loss_out(const at::Tensor& self, const at::Tensor& target,
+                         int64_t reduction, at::Tensor& out) {
+  return write(openreg::mse_loss(self, target, reduction), out);
+}
+
+at::Tensor& smooth_l1_loss_out(const at::Tensor& self, const at::Tensor& target,
+                               int64_t reduction, double beta, at::Tensor& out) {
+  return write(openreg::smooth_l1_loss(self, target, reduction, beta), out);
+}
+
+at::Tensor& huber_loss_out(const at::Tensor& self, const at::Tensor& target,
+                           int64_t reduction, double delta, at::Tensor& out) {
+  return write(openreg::huber_loss(self, target, reduction, delta), out);
+}
+
+at::Tensor& binary_cross_entropy_out(const at::Tensor& self, const at::Tensor& target,
+                                     const std::optional<at::Tensor>& weight,
+                                     int64_t reduction, at::Tensor& out) {
+  return write(openreg::binary_cross_entropy(self, target, weight, reduction), out);
+}
+
+}  // namespace openreg

@@ -1,0 +1,143 @@
+// Uniform, normal and what follows from them; see docs/frontend/random.md.
+#include <ATen/MemoryOverlap.h>
+#include <ATen/native/DistributionTemplates.h>
+
+#include <type_traits>
+
+#include "csrc/aten/NativeFunctions.h"
+#include "csrc/aten/kernels/RandomContinuous.h"
+#include "csrc/aten/ops/RandomLaunch.h"
+#include "csrc/runtime/random/OpenRegGenerator.h"
+
+namespace openreg {
+namespace {
+
+namespace templates = at::native::templates;
+
+// fill_random() for the kernels that take `words_for` the dtype of `self`.
+template <class... Args>
+void fill_floats(const char* name, const at::Tensor& self,
+                 const OptionalGenerator& generator,
+                 void (*kernel)(const at::Tensor&, PhiloxState, Args...),
+                 std::type_identity_t<Args>... args) {
+  check_random_dtype(name, self, is_random_floating(self.scalar_type()));
+  fill_random(name, self, generator, words_for(self.scalar_type()), kernel, args...);
+}
+
+template <class RNG>
+struct Uniform {
+  void operator()(at::TensorIteratorBase& iter, double from, double to,
+                  const OptionalGenerator& generator) {
+    fill_floats("uniform_", iter.tensor(0), generator, kernels::uniform, from, to);
+  }
+};
+
+template <class RNG>
+struct Normal {
+  void operator()(const at::Tensor& self, double mean, double std,
+                  const OptionalGenerator& generator) {
+    fill_floats("normal_", self, generator, kernels::normal, mean, std);
+  }
+};
+
+template <class RNG>
+struct LogNormal {
+  void operator()(at::TensorIteratorBase& iter, double mean, double std,
+                  const OptionalGenerator& generator) {
+    fill_floats("log_normal_", iter.tensor(0), generator, kernels::log_normal, mean,
+                std);
+  }
+};
+
+template <class RNG>
+struct Exponential {
+  void operator()(at::TensorIteratorBase& iter, double lambda,
+                  const OptionalGenerator& generator) {
+    const at::Tensor& self = iter.tensor(0);
+    TORCH_CHECK(at::isFloatingType(self.scalar_type()),
+                "Exponential distribution is a continuous probability distribution. "
+                "dtype must be a floating point but you specified ",
+                self.scalar_type());
+    fill_floats("exponential_", self, generator, kernels::exponential, lambda);
+  }
+};
+
+template <class RNG>
+struct Cauchy {
+  void operator()(at::TensorIteratorBase& iter, double median, double sigma,
+                  const OptionalGenerator& generator) {
+    const at::Tensor& self = iter.tensor(0);
+    check_random_dtype("cauchy_", self, is_random_floating(self.scalar_type()));
+    fill_random("cauchy_", self, generator, /*words=*/2, kernels::cauchy, median,
+                sigma);
+  }
+};
+
+}  // namespace
+
+// LITERALINCLUDE START: UNIFORM_CHECKED
+at::Tensor& uniform_(at::Tensor& self, double from, double to,
+                     OptionalGenerator generator) {
+  return templates::uniform_impl_<Uniform, OpenRegGeneratorImpl>(self, from, to,
+                                                                 generator);
+}
+// LITERALINCLUDE END: UNIFORM_CHECKED
+
+at::Tensor& normal_(at::Tensor& self, double mean, double std,
+                    OptionalGenerator generator) {
+  at::assert_no_internal_overlap(self);
+  return templates::normal_impl_<Normal, OpenRegGeneratorImpl>(self, mean, std,
+                                                               generator);
+}
+
+at::Tensor& log_normal_(at::Tensor& self, double mean, double std,
+                        OptionalGenerator generator) {
+  return templates::log_normal_impl_<LogNormal, OpenRegGeneratorImpl>(self, mean, std,
+                                                                      generator);
+}
+
+at::Tensor& exponential_(at::Tensor& self, double lambda, OptionalGenerator generator) {
+  return templates::exponential_impl_<Exponential, OpenRegGeneratorImpl>(self, lambda,
+                                                                         generator);
+}
+
+at::Tensor& cauchy_(at::Tensor& self, double median, double sigma,
+                    OptionalGenerator generator) {
+  return templates::cauchy_impl_<Cauchy, OpenRegGeneratorImpl>(self, median, sigma,
+                                                               generator);
+}
+
+at::Tensor normal_tensor_float(const at::Tensor& mean, double std,
+                               OptionalGenerator generator) {
+  return templates::normal_impl<Normal, OpenRegGeneratorImpl>(mean, std, generator);
+}
+
+at::Tensor normal_float_tensor(double mean, const at::Tensor& std,
+                               OptionalGenerator generator) {
+  return templates::normal_impl<Normal, OpenRegGeneratorImpl>(mean, std, generator);
+}
+
+at::Tensor normal_tensor_tensor(const at::Tensor& mean, const at::Tensor& std,
+                                OptionalGenerator generator) {
+  return templates::normal_impl<Normal, OpenRegGeneratorImpl>(mean, std, generator);
+}
+
+at::Tensor& normal_tensor_float_out(const at::Tensor& mean, double std,
+                                    OptionalGenerator generator, at::Tensor& out) {
+  return templates::normal_out_impl<Normal, OpenRegGeneratorImpl>(out, mean, std,
+                                                                  generator);
+}
+
+at::Tensor& normal_float_tensor_out(double mean, const at::Tensor& std,
+                                    OptionalGenerator generator, at::Tensor& out) {
+  return templates::normal_out_impl<Normal, OpenRegGeneratorImpl>(out, mean, std,
+                                                                  generator);
+}
+
+at::Tensor& normal_tensor_tensor_out(const at::Tensor& mean, const at::Tensor& std,
+                                     OptionalGenerator generator, at::Tensor& out) {
+  return templates::normal_out_impl<Normal, OpenRegGeneratorImpl>(out, mean, std,
+                                                                  generator);
+}
+
+}  // namespace openreg

@@ -1,0 +1,56 @@
+// Launches kernels that fill a tensor with random numbers; see
+// docs/runtime/generator.md.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <type_traits>
+
+#include "csrc/aten/NativeFunctions.h"
+#include "csrc/aten/kernels/RandomKernel.h"
+#include "csrc/aten/launch/KernelTensorArg.h"
+#include "csrc/aten/launch/Launch.h"
+#include "csrc/runtime/random/OpenRegGenerator.h"
+
+namespace openreg {
+
+// The dtypes of AT_DISPATCH_FLOATING_TYPES_AND2 with float16 and bfloat16.
+inline bool is_random_floating(at::ScalarType dtype) {
+  return dtype == at::kHalf || dtype == at::kBFloat16 || dtype == at::kFloat ||
+         dtype == at::kDouble;
+}
+
+// The dtypes of AT_DISPATCH_ALL_TYPES_AND2 with float16 and bfloat16.
+inline bool is_random_number(at::ScalarType dtype) {
+  return is_random_floating(dtype) ||
+         (at::isIntegralType(dtype, false) && !at::isBarebonesUnsignedType(dtype));
+}
+
+// How many random words most kernels take for a number of floating point.
+inline int64_t words_for(at::ScalarType dtype) { return dtype == at::kDouble ? 2 : 1; }
+
+// Throws what AT_DISPATCH throws for a dtype without a kernel. Called before the
+// launch: inside a kernel the same exception stops the device.
+inline void check_random_dtype(const char* name, const at::Tensor& tensor,
+                               bool has_kernel) {
+  TORCH_CHECK_NOT_IMPLEMENTED(has_kernel, '"', name, "\" not implemented for '",
+                              tensor.scalar_type(), "'");
+}
+
+// LITERALINCLUDE START: FILL_RANDOM
+// Enqueues `kernel`, which fills `self` and makes each element of `words` random words.
+template <class... Args>
+void fill_random(const char* name, const at::Tensor& self,
+                 const OptionalGenerator& generator, int64_t words,
+                 void (*kernel)(const at::Tensor&, PhiloxState, Args...),
+                 std::type_identity_t<Args>... args) {
+  const KernelTensorArg out(self);
+  const PhiloxKernelState random = reserve(generator, self.device().index(),
+                                           blocks_for(self.numel(), words));  // (1)
+  launch(name, self.device(), [out, random, kernel, args...] {
+    kernel(out.alias(), random.state(), args...);  // (2)
+  });
+}
+// LITERALINCLUDE END: FILL_RANDOM
+
+}  // namespace openreg

@@ -1,0 +1,50 @@
+// Operators that work element by element and have no structured meta function; see
+// docs/operators/structured.md.
+#pragma once
+
+#include "csrc/aten/structured/Structured.h"
+
+namespace openreg {
+
+template <class Arguments>
+struct InferPointwise;
+
+// LITERALINCLUDE START: POINTWISE_FORMS
+// TensorIterator broadcasts the inputs, works out the common dtype, and makes or checks
+// the output.
+template <class... Args>
+struct InferPointwise<std::tuple<Args...>> {
+  static at::ScalarType run(Form, std::array<at::Tensor, 1>& outputs,
+                            const Args&... args) {
+    at::TensorIteratorConfig config;
+    config.set_check_mem_overlap(true)
+        .allow_cpu_scalars(true)
+        .promote_inputs_to_common_dtype(true)
+        .cast_common_dtype_to_outputs(true)
+        .enforce_safe_casting_to_output(true)
+        .add_owned_output(outputs[0]);
+    (for_each_tensor(args, [&](const at::Tensor& x) { config.add_const_input(x); }),
+     ...);
+    const at::TensorIterator iterator = config.build();
+    outputs[0] = iterator.output();
+    return iterator.common_dtype();
+  }
+};
+// LITERALINCLUDE END: POINTWISE_FORMS
+
+// Registers the functional form and, if there is one, the in-place form; with `Out`,
+// the form with out= as well. `Infer` may check more.
+template <class Op, typename StructuredOpOf<Op>::Call::Function* kFunction,
+          class Out = void,
+          class Infer = InferPointwise<typename SignatureOf<Op>::Arguments>>
+void pointwise(torch::Library& m) {
+  static const StructuredOpOf<Op> op{{kNameOf<Op>, overload_of<Op>(), kFunction},
+                                     /*all_on_device=*/false,
+                                     &Infer::run};
+  impl_forms<Op>(m, op);
+  if constexpr (!std::is_void_v<Out>) {
+    m.impl(overload(kNameOf<Op>, Out::overload_name).c_str(), op.out());
+  }
+}
+
+}  // namespace openreg

@@ -1,0 +1,244 @@
+// Turns a structured operator of ATen into three operators of the device; see
+// docs/operators/structured.md.
+#pragma once
+
+#include <ATen/MemoryOverlap.h>
+#include <ATen/TensorIterator.h>
+#include <torch/library.h>
+
+#include "csrc/aten/launch/KernelCall.h"
+#include "csrc/runtime/device/OpenRegFunctions.h"
+#include "csrc/runtime/device/OpenRegGuard.h"
+
+namespace openreg {
+
+// LITERALINCLUDE START: META
+// ATen's meta function of an operator; it asks for the outputs.
+template <class Meta, size_t kOutputs>
+struct StructuredMeta final : Meta {
+  Form form;
+  std::array<at::Tensor, kOutputs>& outputs;  // undefined until they are made
+
+  StructuredMeta(Form form, std::array<at::Tensor, kOutputs>& outputs)
+      : form(form), outputs(outputs) {}
+
+  const at::Tensor& maybe_get_output(int64_t index) override { return outputs[index]; }
+
+  void set_output_raw_strided(int64_t index, at::IntArrayRef sizes,
+                              at::IntArrayRef strides,
+                              at::TensorOptions options) override {
+    set_output(outputs[index], form, sizes, strides, options);
+    if constexpr (std::is_base_of_v<at::TensorIteratorBase, Meta>) {
+      Meta::set_output_raw_strided(index, sizes, strides, options);
+    }
+  }
+
+  // Asked for by kernels that write one layout only. ATen's CPU kernel, which runs
+  // later, goes through a temporary where a caller's tensor has another layout.
+  void set_output_strided(int64_t index, at::IntArrayRef sizes, at::IntArrayRef strides,
+                          at::TensorOptions options) override {
+    set_output_raw_strided(index, sizes, strides, options);
+  }
+};
+// LITERALINCLUDE END: META
+
+// The device of the first of the `tensors` that is on one. If `all`, throws what torch
+// throws unless all are there; else numbers may come from the CPU, and TensorIterator
+// checks the rest.
+OPENREG_EXPORT DeviceIndex device_of(const char* name, bool all,
+                                     at::ArrayRef<const at::Tensor*> tensors);
+
+template <class Outputs, class... Args>
+DeviceIndex common_device(const char* name, bool all, const Outputs& outputs,
+                          const Args&... args) {
+  c10::SmallVector<const at::Tensor*, 6> tensors;
+  const auto collect = [&](const at::Tensor& tensor) { tensors.push_back(&tensor); };
+  for (const at::Tensor& output : outputs) {
+    collect(output);
+  }
+  (for_each_tensor(args, collect), ...);
+  return device_of(name, all, tensors);
+}
+
+// int64_t for SymInt: kernels see sizes as they are.
+template <class T>
+struct Concrete {
+  using type = T;
+};
+template <>
+struct Concrete<c10::SymInt> {
+  using type = int64_t;
+};
+template <>
+struct Concrete<c10::SymIntArrayRef> {
+  using type = at::IntArrayRef;
+};
+template <>
+struct Concrete<at::OptionalSymIntArrayRef> {
+  using type = at::OptionalIntArrayRef;
+};
+template <>
+struct Concrete<std::optional<c10::SymInt>> {
+  using type = std::optional<int64_t>;
+};
+
+template <class Result>
+constexpr size_t kOutputsOf = 1;
+template <class... Results>
+constexpr size_t kOutputsOf<std::tuple<Results...>> = sizeof...(Results);
+
+// What follows from the functional form of an operator, `schema` of
+// at::_ops::mul_Tensor.
+template <class Schema>
+struct OpSignature;
+template <class Result, class... Args>
+struct OpSignature<Result(Args...)> {
+  using Functional = Result;
+  using Arguments = std::tuple<typename Concrete<Args>::type...>;
+  using Outputs = std::make_index_sequence<kOutputsOf<Result>>;
+  using Call = KernelCall<Arguments, Outputs>;
+  static constexpr bool kMayBeInplace =
+      kOutputsOf<Result> == 1 &&
+      std::is_same_v<std::tuple_element_t<0, Arguments>, const at::Tensor&>;
+};
+
+template <class Op>
+using SignatureOf = OpSignature<typename Op::schema>;
+
+template <class Arguments, class Outputs>
+struct StructuredOp;
+
+// Throws if the kernel would overwrite what it has yet to read. In place, the first
+// argument is the output.
+template <class Function, class... Args>
+void check_overlaps(const Kernel<Function>& kernel, Form form, const at::Tensor& out,
+                    const Args&... args) {
+  const KernelDtypes& entry = kernel.dtypes_for(text_of(args...));
+  size_t place = 0;
+  const auto check = [&](const auto& argument) {
+    if (place > 0 || form != Form::Inplace) {
+      for_each_tensor(argument, [&](const at::Tensor& input) {
+        entry.check_overlap(out, input, place);
+      });
+    }
+    for_each_dtype(argument, [&](at::ScalarType) { ++place; });
+  };
+  at::assert_no_internal_overlap(out);
+  (check(args), ...);
+}
+
+// LITERALINCLUDE START: FORMS
+// An operator in all its forms, which differ in the outputs that they start with. One
+// class for all operators of a signature.
+template <class... Args, size_t... I>
+struct StructuredOp<std::tuple<Args...>, std::index_sequence<I...>> {
+  using Call = KernelCall<std::tuple<Args...>, std::index_sequence<I...>>;
+  using Outputs = typename Call::Outputs;
+  using Reference = typename OutResult<std::index_sequence<I...>>::type;
+
+  Kernel<typename Call::Function> kernel;
+  bool all_on_device;  // if not, TensorIterator checks the devices and the overlaps
+  // Checks the arguments, makes the outputs, and returns the dtype of the computation.
+  at::ScalarType (*infer)(Form, Outputs&, const Args&...);
+
+  Outputs compute(Form form, Outputs outputs, const Args&... args) const {
+    const OpenRegGuard scope(
+        common_device(kernel.name, all_on_device, outputs, args...));
+    const at::ScalarType dtype = infer(form, outputs, args...);  // (1)
+    if (all_on_device && form != Form::Functional) {
+      check_overlaps(kernel, form, outputs[0], args...);
+    }
+    run<Call>(kernel, form, dtype, outputs, args...);  // (2)
+    return outputs;
+  }
+
+  template <class Result>
+  auto functional() const {
+    return [this](Args... args) -> Result {
+      Outputs outputs = compute(Form::Functional, {}, args...);
+      return Result(std::move(outputs[I])...);
+    };
+  }
+
+  auto out() const {
+    return [this](Args... args, OutputReference<I>... outputs) -> Reference {
+      compute(Form::Out, {outputs...}, args...);
+      return {outputs...};
+    };
+  }
+};
+// LITERALINCLUDE END: FORMS
+
+// The one part that each operator has for itself.
+template <class Meta, class Arguments, class Outputs>
+struct Infer;
+template <class Meta, class... Args, size_t... I>
+struct Infer<Meta, std::tuple<Args...>, std::index_sequence<I...>> {
+  static at::ScalarType run(Form form, std::array<at::Tensor, sizeof...(I)>& outputs,
+                            const Args&... args) {
+    StructuredMeta<Meta, sizeof...(I)> op(form, outputs);
+    op.meta(ArgumentOf<Args>::for_meta(args)...);
+    if constexpr (std::is_base_of_v<at::TensorIteratorBase, Meta>) {
+      return op.maybe_common_dtype().value_or(at::ScalarType::Undefined);
+    }
+    return at::ScalarType::Undefined;
+  }
+};
+
+OPENREG_EXPORT bool is_operator(const std::string& overload);
+
+template <class Arguments>
+struct InplaceForm;
+template <class Self, class... Args>
+struct InplaceForm<std::tuple<Self, Args...>> {
+  template <class Operator>
+  static auto of(const Operator& op) {
+    return [&op](at::Tensor& self, Args... args) -> at::Tensor& {
+      op.compute(Form::Inplace, {self}, self, args...);
+      return self;
+    };
+  }
+};
+
+template <class Op>
+using StructuredOpOf = StructuredOp<typename SignatureOf<Op>::Arguments,
+                                    typename SignatureOf<Op>::Outputs>;
+
+// Registers the functional form of `Op` and, if torch knows one, the in-place form: its
+// name ends in '_'.
+template <class Op>
+void impl_forms(torch::Library& m, const StructuredOpOf<Op>& op) {
+  using Result = typename SignatureOf<Op>::Functional;
+  m.impl(op.kernel.op, op.template functional<Result>());
+  if constexpr (SignatureOf<Op>::kMayBeInplace) {
+    const std::string name = overload(c10::str(kNameOf<Op>, '_'), Op::overload_name);
+    if (is_operator(name)) {
+      m.impl(name.c_str(), InplaceForm<typename SignatureOf<Op>::Arguments>::of(op));
+    }
+  }
+}
+
+template <class Op, class Meta, typename StructuredOpOf<Op>::Call::Function* kKernel>
+const StructuredOpOf<Op>& structured_op(Reads reads = Reads::Nothing) {
+  static const StructuredOpOf<Op> op{
+      {kNameOf<Op>, overload_of<Op>(), kKernel, reads},
+      /*all_on_device=*/!std::is_base_of_v<at::TensorIteratorBase, Meta>,
+      &Infer<Meta, typename SignatureOf<Op>::Arguments,
+             typename SignatureOf<Op>::Outputs>::run};
+  return op;
+}
+
+// LITERALINCLUDE START: STRUCTURED
+// Registers what ATen calls one structured operator: its functional form `Op`, its form
+// with out= `Out`, and its in-place form if there is one. The types say what belongs
+// together: a kernel of another signature does not compile.
+template <class Op, class Out, class Meta,
+          typename StructuredOpOf<Op>::Call::Function* kKernel>
+void structured(torch::Library& m, Reads reads = Reads::Nothing) {
+  const StructuredOpOf<Op>& op = structured_op<Op, Meta, kKernel>(reads);
+  impl_forms<Op>(m, op);
+  m.impl(overload(kNameOf<Op>, Out::overload_name).c_str(), op.out());
+}
+// LITERALINCLUDE END: STRUCTURED
+
+}  // namespace openreg

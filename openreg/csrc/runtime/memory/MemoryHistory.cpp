@@ -1,0 +1,58 @@
+// Remembers what happened to a device's memory, and why; see docs/runtime/memory.md.
+#include "csrc/runtime/memory/MemoryHistory.h"
+
+namespace openreg {
+namespace {
+
+// Compares two clocks when it is made and again when it is used: the longer between,
+// the more exact.
+c10::ApproximateClockToUnixTimeConverter& clock_converter() {
+  static c10::ApproximateClockToUnixTimeConverter converter;
+  return converter;
+}
+
+}  // namespace
+
+void MemoryHistory::start(HistorySettings settings, bool clear) {
+  clock_converter();
+  settings_ = std::move(settings);
+  context_ = settings_.context;
+  when_ = settings_.when;
+  if (clear) {
+    entries_.clear();
+  }
+}
+
+std::shared_ptr<c10::GatheredContext> MemoryHistory::who(RecordContext kind) const {
+  if (when_ < kind) {
+    return nullptr;
+  }
+  const auto context = context_.load();
+  return context == nullptr ? nullptr : context();
+}
+
+void MemoryHistory::add(TraceEntry::Action action, c10::DeviceIndex device,
+                        size_t address, size_t size, void* stream,
+                        c10::MempoolId_t pool,
+                        const std::shared_ptr<c10::GatheredContext>& context) {
+  if (!settings_.trace || settings_.skip.contains(action)) {
+    return;
+  }
+  // A context that is kept for memory in use need not be kept in the trace as well.
+  const bool keep = settings_.when >= RecordContext::ALLOC;
+  entries_.emplace_back(action, device, address, size, stream, pool,
+                        c10::getApproximateTime(), keep ? context : nullptr);
+  while (entries_.size() > settings_.max_entries) {
+    entries_.pop_front();
+  }
+}
+
+void MemoryHistory::copy_to(std::vector<std::vector<TraceEntry>>& traces) {
+  const auto to_unix = clock_converter().makeConverter();
+  for (const TraceEntry& entry : entries_) {
+    auto& copy = traces.at(static_cast<size_t>(entry.device_)).emplace_back(entry);
+    copy.time_.t_ = to_unix(entry.time_.approx_t_) / 1000;  // ns to us
+  }
+}
+
+}  // namespace openreg

@@ -1,0 +1,76 @@
+// The device allocator: what torch sees of device memory; see docs/runtime/memory.md.
+#pragma once
+
+#include <c10/core/CachingDeviceAllocator.h>
+#include <c10/util/CallOnce.h>
+
+#include "csrc/Export.h"
+#include "csrc/runtime/memory/DeviceCachingAllocator.h"
+
+namespace openreg {
+
+// Everything that torch.openreg.memory._snapshot() shows.
+struct MemorySnapshot {
+  std::vector<c10::CachingDeviceAllocator::SegmentInfo> segments;
+  std::vector<std::vector<TraceEntry>> device_traces;  // by device
+};
+
+// Why a cache: a kernel may still be running when the last reference to its tensor
+// dies. orFree would have to wait for it. A block that goes back to the stream on which
+// it was allocated needs no wait: whoever gets it next enqueues its work behind that
+// kernel.
+//
+// Follows c10/core/CachingDeviceAllocator.h. Thread safe; the rules about locks and the
+// GIL stand in DeviceCachingAllocator.h. This class finds the device, and tells torch's
+// observers.
+class OPENREG_EXPORT OpenRegDeviceAllocator final : public c10::DeviceAllocator {
+ public:
+  static OpenRegDeviceAllocator& get();
+
+  // `bytes` of memory on the current device, for its current stream. Zero bytes give a
+  // null pointer that still has the device. Throws c10::OutOfMemoryError.
+  c10::DataPtr allocate(size_t bytes) override;
+  c10::DeleterFnPtr raw_deleter() const override;
+  void copy_data(void* dst, const void* src, std::size_t count) const override;
+
+  // False in a child that was forked after the driver had started: torch then asks for
+  // nothing else, and a lock may be held by a thread which the child does not have.
+  bool initialized() override;
+  // Gives cached segments back to the driver; waits for the streams that use them.
+  void emptyCache(c10::MempoolId_t pool = {0, 0}) override;
+  // Work enqueued on `stream` so far uses `ptr`: do not reuse it before that is done.
+  void recordStream(const c10::DataPtr& ptr, c10::Stream stream) override;
+
+  DeviceStats getDeviceStats(DeviceIndex device) override;
+  void resetAccumulatedStats(DeviceIndex device) override;
+  void resetPeakStats(DeviceIndex device) override;
+  std::pair<size_t, size_t> getMemoryInfo(DeviceIndex device) override;
+
+  // One device's memory: for what torch has no interface, such as private pools.
+  // torch.AcceleratorError if there is no such device.
+  DeviceCachingAllocator& cache_of(DeviceIndex device);
+  // As allocate(), but never from a private pool.
+  c10::DataPtr allocate_shared(size_t bytes);
+  // A name for a private pool that no other has: one for anybody, or one for a graph.
+  static c10::MempoolId_t new_pool();
+  static c10::MempoolId_t new_graph_pool();
+
+  // What to try when a device is full, as AllocatorState says.
+  void on_full(bool (*free_more)()) { state_.free_more = free_more; }
+
+  void record_history(HistorySettings settings, bool clear);
+  MemorySnapshot snapshot();
+
+ private:
+  c10::DataPtr allocate_from(size_t bytes, bool shared);
+  void release(void* ptr);
+  void report(void* ptr, int64_t bytes, DeviceIndex device);
+
+  AllocatorState state_;
+  std::deque<DeviceCachingAllocator>
+      caches_;  // by device index; made by the first request
+  c10::once_flag made_;
+  std::atomic<bool> ready_ = false;
+};
+
+}  // namespace openreg

@@ -1,0 +1,136 @@
+// The allocator of pinned host memory: a cache; see docs/runtime/host-memory.md.
+#include "csrc/runtime/memory/OpenRegHostAllocator.h"
+
+#include <chrono>
+#include <cstring>
+
+#include "csrc/runtime/device/OpenRegGuard.h"
+#include "csrc/runtime/graph/OpenRegCapture.h"
+
+namespace openreg {
+namespace {
+
+// Runs `call` and adds its time in microseconds to `stat`.
+template <class Call>
+auto timed(std::mutex& mutex, c10::CachingAllocator::DurationStat& stat, Call call) {
+  using std::chrono::steady_clock;
+  const auto start = steady_clock::now();
+  const auto result = call();
+  const auto time = steady_clock::now() - start;
+  const std::lock_guard lock(mutex);
+  stat.increase(std::chrono::duration_cast<std::chrono::microseconds>(time).count());
+  return result;
+}
+
+void delete_block(void* block);
+
+using Allocator =
+    at::CachingHostAllocatorInterface<OpenRegHostAllocatorImpl, &delete_block>;
+
+Allocator& instance() {
+  // Never destroyed: tensors in static variables are freed after everything else.
+  static auto* allocator = new Allocator;
+  return *allocator;
+}
+
+// LITERALINCLUDE START: HOST_FREE
+void delete_block(void* block) {
+  if (!in_forked_child()) {  // there, another thread may hold the locks for ever
+    instance().free(block);
+  }
+}
+// LITERALINCLUDE END: HOST_FREE
+
+}  // namespace
+
+HostEvent::~HostEvent() {
+  if (event_ != nullptr) {
+    static_cast<void>(orEventDestroy(event_));
+  }
+}
+
+bool HostEvent::passed() noexcept {
+  if (!recorded_) {
+    record();
+  }
+  // An error means that the device is lost: its streams drop their work.
+  return recorded_ && (event_ == nullptr || orEventQuery(event_) != orErrorNotReady);
+}
+
+// LITERALINCLUDE START: HOST_EVENT
+void HostEvent::record() noexcept {
+  int previous = 0;
+  int capturing = 0;
+  orGetDevice(&previous);
+  orSetDevice(stream_.device_index());  // a null handle means this device's stream
+  orStreamIsCapturing(native_handle(stream_), &capturing);
+  if (capturing == 0) {
+    if (orEventCreateWithFlags(&event_, orEventDisableTiming) == orSuccess &&
+        orEventRecord(event_, native_handle(stream_)) != orSuccess) {
+      orEventDestroy(event_);  // the device is lost, so nobody uses the block
+      event_ = nullptr;
+    }
+    recorded_ = true;
+  }
+  orSetDevice(previous);
+}
+// LITERALINCLUDE END: HOST_EVENT
+
+std::pair<void*, void*> OpenRegHostAllocatorImpl::allocate(size_t size) {
+  int device = 0;
+  OPENREG_CHECK(orGetDevice(&device));  // refuses a forked child, before any lock
+  return CachingHostAllocatorImpl::allocate(size);
+}
+
+// LITERALINCLUDE START: HOST_DRIVER
+void OpenRegHostAllocatorImpl::allocate_host_memory(size_t size, void** ptr) {
+  const auto allocate = [&] { return orMallocHost(ptr, size); };
+  orError_t error = timed(stats_.timing_mutex_, stats_.host_alloc_time, allocate);
+  if (error == orErrorMemoryAllocation) {  // our own cache may be what fills the host
+    empty_cache();
+    error = timed(stats_.timing_mutex_, stats_.host_alloc_time, allocate);
+  }
+  OPENREG_CHECK(error);
+}
+
+void OpenRegHostAllocatorImpl::free_block(HostBlock* block) {
+  static_cast<void>(timed(stats_.timing_mutex_, stats_.host_free_time,
+                          [&] { return orFreeHost(block->ptr_); }));
+}
+
+// While a capture goes on the driver frees nothing.
+void OpenRegHostAllocatorImpl::empty_cache() {
+  if (!Capture::any()) {
+    CachingHostAllocatorImpl::empty_cache();
+  }
+}
+
+void OpenRegHostAllocatorImpl::record_stream(
+    std::optional<std::vector<HostEvent>>& events, c10::Stream stream) {
+  events->emplace_back(stream);
+}
+// LITERALINCLUDE END: HOST_DRIVER
+
+c10::Stream OpenRegHostAllocatorImpl::get_current_stream() const {
+  return current_stream(current_device());
+}
+
+bool OpenRegHostAllocatorImpl::stream_is_capturing(c10::Stream stream) const {
+  const OpenRegGuard scope(stream.device_index());
+  int capturing = 0;
+  OPENREG_CHECK(orStreamIsCapturing(native_handle(stream), &capturing));
+  return capturing != 0;
+}
+
+void OpenRegHostAllocatorImpl::copy_data(void* dst, const void* src,
+                                         size_t count) const {
+  std::memcpy(dst, src, count);
+}
+
+at::HostAllocator& host_allocator() { return instance(); }
+
+// LITERALINCLUDE START: REGISTER_HOST_ALLOCATOR
+REGISTER_HOST_ALLOCATOR(at::kPrivateUse1, &host_allocator())
+// LITERALINCLUDE END: REGISTER_HOST_ALLOCATOR
+
+}  // namespace openreg

@@ -1,0 +1,106 @@
+// A device's generator: seed, offset, state; see docs/runtime/generator.md.
+#pragma once
+
+#include <ATen/core/Generator.h>
+#include <c10/core/GeneratorImpl.h>
+#include <openreg.h>
+
+#include <mutex>
+#include <optional>
+
+#include "csrc/Export.h"
+#include "csrc/runtime/device/OpenRegFunctions.h"
+
+namespace openreg {
+
+// LITERALINCLUDE START: PHILOX_STATE
+// All that a kernel needs of a generator: the key, and its first counter.
+struct PhiloxState {
+  uint64_t seed = c10::default_rng_seed_val;
+  uint64_t offset = 0;  // in blocks of 128 bits
+};
+
+// The words of a generator. Several generators may share them: see
+// graphsafe_get_state. Therefore they have a lock of their own.
+class PhiloxGeneratorState final : public c10::intrusive_ptr_target {
+ public:
+  explicit PhiloxGeneratorState(PhiloxState words = {}) : words_(words) {}
+  PhiloxState get() const;
+  void set(PhiloxState words);
+  void set_offset(uint64_t offset);
+  // Takes the next `blocks` counters, for good: nobody gets them again.
+  PhiloxState reserve(uint64_t blocks);
+
+ private:
+  mutable std::mutex mutex_;
+  PhiloxState words_;
+};
+// LITERALINCLUDE END: PHILOX_STATE
+
+// LITERALINCLUDE START: PHILOX_SOURCE
+// What a launch hands to a kernel of a generator: a state, by value. In a captured
+// graph it is an address instead, because each replay has another state: there is the
+// state of the whole graph, and the kernel starts `relative.offset` blocks behind.
+class PhiloxKernelState {
+ public:
+  PhiloxKernelState(PhiloxState state) : state_(state) {}
+  PhiloxKernelState(PhiloxState relative, const void* of_graph)
+      : state_(relative), of_graph_(of_graph) {}
+
+  PhiloxState state() const {  // of a graph: inside a kernel only
+    if (of_graph_ == nullptr) {
+      return state_;
+    }
+    const auto* graph = static_cast<const PhiloxState*>(orKernelAddress(of_graph_));
+    return {graph->seed, graph->offset + state_.offset};
+  }
+
+ private:
+  PhiloxState state_;
+  const void* of_graph_ = nullptr;  // device memory, which the graph keeps
+};
+// LITERALINCLUDE END: PHILOX_SOURCE
+
+// LITERALINCLUDE START: GENERATOR
+// Follows c10/core/GeneratorImpl.h. Torch locks mutex_ around most of these calls, but
+// not around all: initial_seed() in Python does not. So none of them relies on it, and
+// none of them takes it.
+class OPENREG_EXPORT OpenRegGeneratorImpl final : public c10::GeneratorImpl {
+ public:
+  explicit OpenRegGeneratorImpl(DeviceIndex device);
+  static c10::DeviceType device_type() { return c10::DeviceType::PrivateUse1; }  // (1)
+
+  void set_current_seed(uint64_t seed) override;  // (2)
+  uint64_t current_seed() const override;
+  uint64_t seed() override;
+  void set_offset(uint64_t offset) override;
+  uint64_t get_offset() const override;
+  void set_state(const c10::TensorImpl& new_state) override;  // (3)
+  c10::intrusive_ptr<c10::TensorImpl> get_state() const override;
+  void graphsafe_set_state(
+      const c10::intrusive_ptr<c10::GeneratorImpl>& other) override;
+  c10::intrusive_ptr<c10::GeneratorImpl> graphsafe_get_state() const override;  // (4)
+
+  c10::intrusive_ptr<PhiloxGeneratorState> words() const;  // (5)
+
+ private:
+  OpenRegGeneratorImpl(DeviceIndex device,
+                       c10::intrusive_ptr<PhiloxGeneratorState> words);
+  OpenRegGeneratorImpl* clone_impl() const override;  // (6)
+  void refuse_in_capture(const char* call) const;
+
+  mutable std::mutex words_mutex_;  // which words, not what they say
+  c10::intrusive_ptr<PhiloxGeneratorState> words_;
+};
+// LITERALINCLUDE END: GENERATOR
+
+// The generator that is used where none is given. -1 means the current device.
+OPENREG_EXPORT const at::Generator& default_generator(DeviceIndex device);
+
+// What a random operator does before its launch: takes `blocks` counters of
+// `generator`, or of the default generator of `device`; in a capture, those of each
+// replay. Throws if the generator is of another type of device.
+OPENREG_EXPORT PhiloxKernelState reserve(const std::optional<at::Generator>& generator,
+                                         DeviceIndex device, uint64_t blocks);
+
+}  // namespace openreg

@@ -1,0 +1,17 @@
+// Something to do after the host has waited for the device; see docs/runtime/errors.md.
+#pragma once
+
+namespace openreg {
+
+// Runs on the host thread that has waited; null for nothing. The simulation sets it, to
+// give the warnings of kernels. A device whose kernels print nothing needs no such
+// hook.
+inline void (*after_synchronize)() = nullptr;
+
+inline void synchronized() {
+  if (after_synchronize != nullptr) {
+    after_synchronize();
+  }
+}
+
+}  // namespace openreg

@@ -1,0 +1,45 @@
+// Streams: c10::Stream to driver handle and back; see docs/runtime/stream.md.
+#pragma once
+
+#include <c10/core/Stream.h>
+#include <openreg.h>
+
+#include <utility>
+
+#include "csrc/Export.h"
+#include "csrc/runtime/device/OpenRegFunctions.h"
+
+namespace openreg {
+
+// LITERALINCLUDE START: STREAM_ID
+// A c10::Stream is a device and a 64-bit id. Here the id is the driver's handle: 0 is
+// the default stream of the device, because the driver calls that one NULL.
+inline orStream_t native_handle(const c10::Stream& stream) {
+  return reinterpret_cast<orStream_t>(stream.id());
+}
+// LITERALINCLUDE END: STREAM_ID
+
+// The default stream of `device`.
+OPENREG_EXPORT c10::Stream default_stream(DeviceIndex device);
+
+// The stream on which this thread's work for `device` runs; at first the default
+// stream.
+OPENREG_EXPORT c10::Stream current_stream(DeviceIndex device);
+
+// Makes `stream` current on its device, for this thread; returns the one that was.
+OPENREG_EXPORT c10::Stream exchange_stream(const c10::Stream& stream);
+
+// One of `kStreamsPerPool` streams of the device and priority, in turn. Streams are
+// never destroyed: a c10::Stream does not say when its last copy dies.
+constexpr int kStreamsPerPool = 32;
+OPENREG_EXPORT c10::Stream stream_from_pool(DeviceIndex device, int priority);
+
+// The stream of a handle that another library made with orStreamCreate on `device`; its
+// maker destroys it. Throws if it is not live, or lives on another device.
+OPENREG_EXPORT c10::Stream external_stream(orStream_t handle, DeviceIndex device);
+
+// Between `greatest` (negative, served first) and `least` (0); see priority_range().
+OPENREG_EXPORT int priority(const c10::Stream& stream);
+OPENREG_EXPORT std::pair<int, int> priority_range();  // least, greatest
+
+}  // namespace openreg

@@ -1,0 +1,106 @@
+// A kernel that is a C++ closure and runs on a thread of the host; see
+// docs/operators/registration.md.
+#include "csrc/simulator/HostKernel.h"
+
+#include <ATen/record_function.h>
+
+#include <atomic>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "csrc/simulator/KernelWarnings.h"
+
+namespace openreg {
+namespace {
+
+c10::impl::LocalDispatchKeySet device_side_keys() {
+  static const c10::impl::PODLocalDispatchKeySet keys = [] {
+    c10::impl::PODLocalDispatchKeySet pod{};
+    pod.set_included(c10::default_included_set);
+    pod.set_excluded(c10::default_excluded_set |
+                     c10::autograd_dispatch_keyset_with_ADInplaceOrView);
+    return pod;
+  }();
+  return keys;
+}
+
+// Arguments that fit into this size share one kind of block; larger ones are rare.
+constexpr size_t kBlock = 1024;
+
+// A block that is free.
+struct Free {
+  Free* next;
+};
+
+// Blocks that were given back, by any thread. Nobody takes one block out of this list:
+// a thread takes the whole list, so a push needs no lock.
+std::atomic<Free*> returned = nullptr;
+
+// The blocks that a thread has taken and not used yet.
+struct Stock {
+  Free* first = nullptr;
+  ~Stock() {
+    while (first != nullptr) {
+      ::operator delete(std::exchange(first, first->next), kBlock);
+    }
+  }
+};
+thread_local Stock stock;
+
+}  // namespace
+
+KernelDispatchGuard::KernelDispatchGuard() : guard_(device_side_keys()) {}
+
+namespace simulator {
+
+void* allocate_arguments(size_t bytes) {
+  if (bytes > kBlock) {
+    return ::operator new(bytes);
+  }
+  if (stock.first == nullptr) {
+    stock.first = returned.exchange(nullptr, std::memory_order_acquire);
+  }
+  if (stock.first == nullptr) {
+    return ::operator new(kBlock);
+  }
+  return std::exchange(stock.first, stock.first->next);
+}
+
+void free_arguments(void* args, size_t bytes) noexcept {
+  if (bytes > kBlock) {
+    ::operator delete(args, bytes);
+    return;
+  }
+  auto* block = new (args) Free{returned.load(std::memory_order_relaxed)};
+  while (!returned.compare_exchange_weak(block->next, block, std::memory_order_release,
+                                         std::memory_order_relaxed)) {
+  }
+}
+
+orError_t run_kernel(void (*body)(void*), void* args,
+                     const LaunchState& state) noexcept {
+  const LaunchState::Scope settings(state);
+  const KernelDispatchGuard scope;
+  // A thread of the program that waits may run this. Its profile must not show the CPU
+  // operators that the kernel is made of. The guard costs more than a small kernel.
+  std::optional<at::DisableRecordFunctionGuard> unrecorded;
+  if (at::hasCallbacks()) {
+    unrecorded.emplace();
+  }
+  const c10::WarningUtils::WarningHandlerGuard warnings(&KernelWarnings::get());
+  try {
+    body(args);
+    return orSuccess;
+  } catch (const c10::Error& error) {
+    orKernelFault(error.what_without_backtrace());
+  } catch (const std::exception& error) {
+    orKernelFault(error.what());
+  } catch (...) {
+    orKernelFault("unknown C++ exception");
+  }
+  return orErrorLaunchFailure;
+}
+
+}  // namespace simulator
+}  // namespace openreg

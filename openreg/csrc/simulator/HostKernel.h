@@ -1,0 +1,62 @@
+// A kernel that is a C++ closure and runs on a thread of the host; see
+// docs/operators/registration.md.
+#pragma once
+
+#include <c10/core/impl/LocalDispatchKeySet.h>
+#include <openreg.h>
+
+#include <cstddef>
+
+#include "csrc/Export.h"
+#include "csrc/simulator/LaunchState.h"
+
+namespace openreg {
+
+// For a scope, the dispatcher's thread-local state for device code. A kernel calls
+// ATen's CPU kernels, and some of these call operators again: they must find plain CPU
+// code, whatever modes the thread is in.
+class OPENREG_EXPORT KernelDispatchGuard {
+ public:
+  KernelDispatchGuard();
+
+ private:
+  c10::impl::ForceDispatchKeyGuard guard_;
+};
+
+namespace simulator {
+
+// Runs `body(args)` in the state in which device code runs: with the settings of the
+// launch, and no autograd, no autocast and no Python mode of the thread that happens to
+// execute it; an exception becomes a fault.
+OPENREG_EXPORT orError_t run_kernel(void (*body)(void*), void* args,
+                                    const LaunchState& state) noexcept;
+
+// Memory for the arguments of kernels. A thread of the program takes it and mostly a
+// thread of the driver gives it back, again and again. With malloc, each would wait for
+// the other's lock, which takes longer than a small kernel.
+OPENREG_EXPORT void* allocate_arguments(size_t bytes);
+OPENREG_EXPORT void free_arguments(void* arguments, size_t bytes) noexcept;
+
+// LITERALINCLUDE START: HOST_KERNEL
+// A kernel in such memory, with the settings of the thread that launches it.
+template <class Kernel>
+struct HostKernel : Kernel {
+  LaunchState state;
+
+  static_assert(alignof(Kernel) <= alignof(std::max_align_t));
+  static void* operator new(size_t bytes) { return allocate_arguments(bytes); }
+  static void operator delete(void* kernel, size_t bytes) {
+    free_arguments(kernel, bytes);
+  }
+
+  // What orLaunchKernel takes: runs the kernel, and destroys it.
+  static orError_t run(void* kernel) {
+    return run_kernel([](void* k) { (*static_cast<HostKernel*>(k))(); }, kernel,
+                      static_cast<HostKernel*>(kernel)->state);
+  }
+  static void destroy(void* kernel) { delete static_cast<HostKernel*>(kernel); }
+};
+// LITERALINCLUDE END: HOST_KERNEL
+
+}  // namespace simulator
+}  // namespace openreg

@@ -1,0 +1,45 @@
+// Warnings of kernels, given on a host thread; see docs/runtime/errors.md.
+#include "csrc/simulator/KernelWarnings.h"
+
+#include <utility>
+
+#include "csrc/runtime/stream/AfterSynchronize.h"
+
+namespace openreg {
+
+KernelWarnings& KernelWarnings::get() {
+  static auto* handler = new KernelWarnings;  // kernels may still run at exit
+  return *handler;
+}
+
+// LITERALINCLUDE START: KERNEL_WARNINGS
+void KernelWarnings::process(const c10::Warning& warning) {
+  const std::lock_guard lock(mutex_);
+  kept_.push_back(warning);
+  any_ = true;
+}
+
+void KernelWarnings::report() {
+  if (!any_.load(std::memory_order_relaxed)) {
+    return;
+  }
+  std::vector<c10::Warning> warnings;
+  {
+    const std::lock_guard lock(mutex_);
+    warnings.swap(kept_);
+    any_ = false;
+  }
+  for (const c10::Warning& warning : warnings) {
+    c10::warn(warning);
+  }
+}
+// LITERALINCLUDE END: KERNEL_WARNINGS
+
+namespace {
+[[maybe_unused]] const bool registered = [] {
+  after_synchronize = [] { KernelWarnings::get().report(); };
+  return true;
+}();
+}  // namespace
+
+}  // namespace openreg

@@ -1,0 +1,82 @@
+// What a kernel must not read when it runs, because it belongs to the launch; see
+// docs/operators/registration.md.
+#include "csrc/simulator/LaunchState.h"
+
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
+#include <xmmintrin.h>
+
+#include <utility>
+
+namespace openreg {
+namespace {
+
+using at::Float32Backend;
+using at::Float32Op;
+using at::Float32Precision;
+
+thread_local const LaunchState* running = nullptr;
+
+// The bits of the control register that report exceptions of earlier computations say
+// nothing of how to compute.
+constexpr uint32_t kExceptionFlags = 0x3f;
+
+uint32_t float_control() { return _mm_getcsr() & ~kExceptionFlags; }
+
+bool bfloat16_for(Float32Op op) {
+  return at::globalContext().float32Precision(Float32Backend::MKLDNN, op) ==
+         Float32Precision::BF16;
+}
+
+// Bit 0: for products of matrices; bit 1: for convolutions.
+uint8_t precision_now() {
+  return static_cast<uint8_t>(bfloat16_for(Float32Op::MATMUL)) |
+         static_cast<uint8_t>(bfloat16_for(Float32Op::CONV) << 1);
+}
+
+constexpr uint8_t kNotCaptured = 0xff;
+
+}  // namespace
+
+LaunchState LaunchState::of_caller(Reads reads) {
+  LaunchState state;
+  state.threads_ = at::get_num_threads();
+  state.float_control_ = float_control();
+  state.precision_ = reads == Reads::Precision ? precision_now() : kNotCaptured;
+  return state;
+}
+
+bool LaunchState::precision_changed() const {
+  return precision_ != kNotCaptured && precision_ != precision_now();
+}
+
+bool LaunchState::rounds_to_bfloat16() const { return precision_ != 0; }
+
+const LaunchState& LaunchState::of_kernel() { return *running; }
+
+LaunchState::Scope::Scope(const LaunchState& state)
+    : threads_(at::get_num_threads()),
+      float_control_(float_control()),
+      outer_(std::exchange(running, &state)),
+      state_(state) {
+  // A new thread takes the number that any thread set last, and torch's thread that
+  // pins the batches of a DataLoader sets 1.
+  if (C10_UNLIKELY(state_.threads_ != threads_)) {
+    at::set_num_threads(state_.threads_);
+  }
+  if (C10_UNLIKELY(state_.float_control_ != float_control_)) {
+    _mm_setcsr(state_.float_control_);
+  }
+}
+
+LaunchState::Scope::~Scope() {
+  if (C10_UNLIKELY(state_.float_control_ != float_control_)) {
+    _mm_setcsr(float_control_);
+  }
+  if (C10_UNLIKELY(state_.threads_ != threads_)) {
+    at::set_num_threads(threads_);
+  }
+  running = outer_;
+}
+
+}  // namespace openreg

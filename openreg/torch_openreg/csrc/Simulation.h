@@ -1,0 +1,29 @@
+// Bindings of what only a simulated device has; see docs/runtime/errors.md.
+#pragma once
+
+#include <torch/csrc/utils/pybind.h>
+
+#include "csrc/simulator/AutogradExit.h"
+#include "csrc/simulator/Simulator.h"
+#include "csrc/simulator/Sleep.h"
+
+namespace openreg {
+
+// Your backend leaves this file out, with the folder csrc/simulator.
+inline void bind_simulation(pybind11::module_& m) {
+  using pybind11::arg;
+  using NoGil = pybind11::call_guard<pybind11::gil_scoped_release>;
+  m.def("_drain_autograd_threads", &drain_autograd_threads, NoGil(),
+        "Waits until autograd's threads have let go of all backward passes.");
+  m.def("_sleep", &sleep_, arg("cycles"), NoGil(),
+        "Keeps the current stream busy for so many nanoseconds.");
+  m.def("_sim_hold", &sim_hold, arg("stream"));
+  m.def("_sim_release", &sim_release, arg("stream"));
+  m.def("_sim_set_delay", &sim_set_delay, arg("microseconds"), arg("seed"));
+  m.def("_sim_delay", &sim_delay, "Microseconds and seed.");
+  m.def("_sim_fail_kernel", &sim_fail_kernel, arg("name"), arg("after"));
+  m.def("_sim_fail_allocation", &sim_fail_allocation, arg("count"));
+  m.def("_sim_reset", &sim_reset, NoGil());
+}
+
+}  // namespace openreg

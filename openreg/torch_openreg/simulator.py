@@ -1,0 +1,103 @@
+# Makes the device slow or faulty on purpose; see docs/runtime/errors.md.
+"""Delays and failures on purpose: what a test needs and a real device does not have.
+
+The device is quick, so a program that forgets to wait for it seems to work. With these
+functions a test makes the order it wants, and each failure it wants to see. They act on
+the whole process.
+"""
+
+from collections.abc import Iterator
+
+import torch
+
+from torch_openreg import _C
+
+from .openreg._contexts import ProcessSetting, reentrant
+
+__all__ = ["delay", "fail_allocation", "fail_kernel", "hold", "reset"]
+
+_resets = 0  # how often everything was released
+
+
+@reentrant
+def hold(stream: torch.Stream | None = None) -> Iterator[torch.Stream]:
+    """Within the context no task of a stream starts; what is enqueued waits.
+
+    Whoever waits for the stream waits until the context is left; a thread that does so
+    inside of it waits for ever. Meanwhile OPENREG_LAUNCH_BLOCKING has no effect.
+
+    Args:
+        stream: an openreg stream; by default, the current one.
+
+    Raises:
+        ValueError: the stream is of another device type.
+    """
+    if stream is None:
+        stream = torch.accelerator.current_stream()
+    if stream.device.type != "openreg":
+        raise ValueError(f"openreg: expected an openreg stream, but got {stream!r}")
+    _C._sim_hold(stream)
+    before = _resets
+    try:
+        yield stream
+    finally:
+        if _resets == before:  # reset() releases, too
+            _C._sim_release(stream)
+
+
+_delay = ProcessSetting(_C._sim_delay, lambda value: _C._sim_set_delay(*value))
+
+
+@reentrant
+def delay(microseconds: int, seed: int = 0) -> Iterator[None]:
+    """Within the context each task of each stream waits before it starts.
+
+    Args:
+        microseconds: how long, at most ten seconds.
+        seed: with another seed than 0, each task waits for a random time of at most
+            that; the same seed gives the same task of the same stream the same time.
+
+    Raises:
+        ValueError: the time is too long.
+        TypeError: a number is negative, or does not fit into 32 bits.
+    """
+    with _delay.changed_to((microseconds, seed)):
+        yield
+
+
+def fail_kernel(name: str | None = None, after: int = 0) -> None:
+    """Let one kernel fail instead of running; its device then stops, see ``reset``.
+
+    Args:
+        name: the name of the kernel, such as ``"add"``; ``None``: any kernel.
+        after: how many launches of that name succeed before.
+
+    Raises:
+        ValueError: ``after`` is negative.
+    """
+    _C._sim_fail_kernel(name, after)
+
+
+def fail_allocation(count: int = 1) -> None:
+    """Let the driver refuse the next allocations, of device or of pinned memory.
+
+    A tensor that finds memory in the allocator's cache needs none of the driver.
+
+    Args:
+        count: how many; 0 takes the order back.
+
+    Raises:
+        ValueError: ``count`` is negative.
+    """
+    _C._sim_fail_allocation(count)
+
+
+def reset() -> None:
+    """Release all streams, forget all orders, and make stopped devices usable again.
+
+    The delay goes back to what the environment variable OPENREG_SIM_DELAY says. On
+    real hardware a stopped device needs a new process.
+    """
+    global _resets
+    _resets += 1
+    _C._sim_reset()
