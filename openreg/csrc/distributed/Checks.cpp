@@ -4,6 +4,16 @@
 #include <numeric>
 
 namespace openreg {
+namespace {
+
+// What Python calls a c10d::ReduceOp::RedOpType: "SUM".
+const char* name_of_reduction(int64_t op) {
+  static constexpr const char* kNames[] = {"SUM",  "AVG", "PRODUCT", "MIN",       "MAX",
+                                           "BAND", "BOR", "BXOR",    "PREMUL_SUM"};
+  return op >= 0 && op < std::ssize(kNames) ? kNames[op] : "UNUSED";
+}
+
+}  // namespace
 
 using c10d::ReduceOp;
 
@@ -30,12 +40,6 @@ void check_tensors(const char* name, const std::vector<at::Tensor>& tensors) {
                       " takes tensors without a conjugate or negative bit; call "
                       ".resolve_conj() or .resolve_neg() first");
   }
-}
-
-const char* name_of_reduction(int64_t op) {
-  static constexpr const char* kNames[] = {"SUM",  "AVG", "PRODUCT", "MIN",       "MAX",
-                                           "BAND", "BOR", "BXOR",    "PREMUL_SUM"};
-  return op >= 0 && op < std::ssize(kNames) ? kNames[op] : "UNUSED";
 }
 
 void check_reduction(const char* name, const ReduceOp& op, at::ScalarType dtype) {

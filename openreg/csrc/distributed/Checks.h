@@ -12,9 +12,6 @@ namespace openreg {
 // there is at least one.
 void check_tensors(const char* name, const std::vector<at::Tensor>& tensors);
 
-// What Python calls a c10d::ReduceOp::RedOpType: "SUM".
-const char* name_of_reduction(int64_t op);
-
 // TypeError unless `op` can reduce tensors of this dtype.
 void check_reduction(const char* name, const c10d::ReduceOp& op, at::ScalarType dtype);
 

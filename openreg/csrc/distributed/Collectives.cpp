@@ -1,15 +1,13 @@
 // The collectives, by their arguments; see docs/modules/distributed.md.
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/cat.h>
-#include <ATen/ops/clone.h>
-#include <ATen/ops/empty.h>
 #include <ATen/ops/mul.h>
 
-#include <numeric>
+#include <string>
 
 #include "csrc/distributed/Checks.h"
+#include "csrc/distributed/DataTypes.h"
 #include "csrc/distributed/ProcessGroupOCCL.h"
-#include "csrc/runtime/OpenRegFunctions.h"
+#include "csrc/runtime/device/OpenRegFunctions.h"
 
 namespace openreg {
 namespace {
@@ -26,23 +24,10 @@ Tensors flatten(const Lists& lists) {
   return result;
 }
 
-// Takes apart again what flatten() has joined: `count` lists of one length.
-Lists lists_of(const Tensors& tensors, size_t count) {
-  const size_t length = tensors.size() / count;
-  Lists result;
-  for (size_t i = 0; i < count; ++i) {
-    const auto begin = tensors.begin() + static_cast<std::ptrdiff_t>(i * length);
-    result.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(length));
-  }
-  return result;
+// What the messages of a collective do not tell the ranks that take no part in them.
+std::string described(const at::Tensor& part, int64_t root) {
+  return c10::str(part.numel(), " ", part.scalar_type(), ", root ", root);
 }
-
-std::vector<int64_t> joined(std::vector<int64_t> a, const std::vector<int64_t>& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
-
-int64_t number(const c10d::ReduceOp& op) { return static_cast<int64_t>(op.op_); }
 
 // LITERALINCLUDE START: OCCL_PREMUL
 // PREMUL_SUM is SUM of what each rank has multiplied by a factor of its own: a number,
@@ -76,16 +61,17 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::broadcast(
   constexpr const char* kName = "occl::broadcast";
   check_single(kName, tensors.size());
   check_rank(kName, options.rootRank, getSize());
-  return collective({.name = kName,
-                     .type = OpType::BROADCAST,
-                     .outputs = tensors,
-                     .inputs = {},
-                     .share = tensors,
-                     .timeout = options.timeout,
-                     .root = options.rootRank},
-                    [options](Backend& carrier, Tensors& out, Tensors&) {
-                      return carrier.broadcast(out, options);
-                    });
+  const auto root = static_cast<int>(options.rootRank);
+  return collective(
+      {.name = kName,
+       .type = OpType::BROADCAST,
+       .outputs = tensors,
+       .inputs = {},
+       .timeout = options.timeout},
+      [&](occlComm_t comm, orStream_t stream) {
+        const auto [data, count, dtype] = CommBuffer::of_bytes(tensors[0]);
+        OCCL_CHECK(occlBroadcast(data, data, count, dtype, root, comm, stream));
+      });
 }
 // LITERALINCLUDE END: OCCL_BROADCAST
 
@@ -99,51 +85,67 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::allreduce(
 }
 
 ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::allreduce_coalesced(
-    Tensors& tensors, const c10d::AllreduceCoalescedOptions& given) {
+    Tensors& tensors, const c10d::AllreduceCoalescedOptions& options) {
   constexpr const char* kName = "occl::all_reduce";
   check_tensors(kName, tensors);
-  check_reduction(kName, given.reduceOp, tensors[0].scalar_type());
-  auto options = given;
-  options.reduceOp = multiplied(given.reduceOp, tensors, true);
+  check_reduction(kName, options.reduceOp, tensors[0].scalar_type());
+  const auto op =
+      to_occl(multiplied(options.reduceOp, tensors, true), tensors[0].scalar_type());
   return collective(
       {.name = kName,
        .type = OpType::ALLREDUCE,
        .outputs = tensors,
        .inputs = {},
-       .share = tensors,
-       .timeout = options.timeout,
-       .reduce = number(options.reduceOp),
-       .on_board = [op = options.reduceOp](
-                       const Tensors& out) { return reduce_from_board(out, op); }},
-      [options](Backend& carrier, Tensors& out, Tensors&) {
-        return out.size() == 1 ? carrier.allreduce(out, options)
-                               : carrier.allreduce_coalesced(out, options);
+       .timeout = options.timeout},
+      [&](occlComm_t comm, orStream_t stream) {
+        for (const at::Tensor& tensor : tensors) {
+          const auto [data, count, dtype] = CommBuffer::of_numbers(tensor);
+          OCCL_CHECK(occlAllReduce(data, data, count, dtype, op, comm, stream));
+        }
       });
 }
 
 ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::reduce(Tensors& tensors,
-                                                   const c10d::ReduceOptions& given) {
+                                                   const c10d::ReduceOptions& options) {
   constexpr const char* kName = "occl::reduce";
   check_single(kName, tensors.size());
-  check_rank(kName, given.rootRank, getSize());
+  check_rank(kName, options.rootRank, getSize());
   check_tensors(kName, tensors);
-  check_reduction(kName, given.reduceOp, tensors[0].scalar_type());
-  auto options = given;
-  const bool root = given.rootRank == getRank();
-  options.reduceOp = multiplied(given.reduceOp, tensors, root);
-  return collective({.name = kName,
-                     .type = OpType::REDUCE,
-                     .outputs = tensors,
-                     .inputs = {},
-                     .share = tensors,
-                     .timeout = options.timeout,
-                     .root = options.rootRank,
-                     .reduce = number(options.reduceOp)},
-                    [options, root](Backend& carrier, Tensors& out, Tensors&) {
-                      // Gloo leaves sums of some ranks in the tensors of the others.
-                      Tensors scratch{root ? out[0] : out[0].clone()};
-                      return carrier.reduce(scratch, options);
-                    });
+  check_reduction(kName, options.reduceOp, tensors[0].scalar_type());
+  const auto root = static_cast<int>(options.rootRank);
+  const auto op = to_occl(multiplied(options.reduceOp, tensors, root == getRank()),
+                          tensors[0].scalar_type());
+  return collective(
+      {.name = kName,
+       .type = OpType::REDUCE,
+       .outputs = tensors,
+       .inputs = {},
+       .timeout = options.timeout},
+      [&](occlComm_t comm, orStream_t stream) {
+        const auto [data, count, dtype] = CommBuffer::of_numbers(tensors[0]);
+        OCCL_CHECK(occlReduce(data, data, count, dtype, op, root, comm, stream));
+      });
+}
+
+ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::gather_lists(
+    const char* name, OpType type, const Lists& outputs, const Tensors& inputs,
+    std::chrono::milliseconds timeout) {
+  return collective(
+      {.name = name,
+       .type = type,
+       .outputs = flatten(outputs),
+       .inputs = inputs,
+       .timeout = timeout},
+      [&](occlComm_t comm, orStream_t stream) {
+        // An all-gather wants one buffer for all ranks; a list has many.
+        for (int root = 0; root < getSize(); ++root) {
+          for (size_t i = 0; i < inputs.size(); ++i) {
+            const auto [data, count, dtype] = CommBuffer::of_bytes(inputs[i]);
+            OCCL_CHECK(occlBroadcast(data, CommBuffer::of_bytes(outputs[root][i]).data,
+                                     count, dtype, root, comm, stream));
+          }
+        }
+      });
 }
 
 ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::allgather(
@@ -152,20 +154,11 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::allgather(
   check_single(kName, inputs.size());
   check_single(kName, outputs.size());
   check_list(kName, outputs[0], getSize(), inputs[0]);
-  return collective({.name = kName,
-                     .type = OpType::ALLGATHER,
-                     .outputs = outputs[0],
-                     .inputs = inputs,
-                     .share = inputs,
-                     .timeout = options.timeout,
-                     .on_board =
-                         [](const Tensors& out) {
-                           return gather_from_board(lists_of(out, out.size()));
-                         }},
-                    [options](Backend& carrier, Tensors& out, Tensors& in) {
-                      Lists lists{out};
-                      return carrier.allgather(lists, in, options);
-                    });
+  Lists of_ranks;
+  for (const at::Tensor& output : outputs[0]) {
+    of_ranks.push_back({output});
+  }
+  return gather_lists(kName, OpType::ALLGATHER, of_ranks, inputs, options.timeout);
 }
 
 ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::_allgather_base(
@@ -182,26 +175,19 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::allgather_into_tensor_coalesced(
   for (size_t i = 0; i < inputs.size(); ++i) {
     check_whole(kName, outputs[i], getSize(), inputs[i]);
   }
-  return collective({.name = kName,
-                     .type = OpType::_ALLGATHER_BASE,
-                     .outputs = outputs,
-                     .inputs = inputs,
-                     .share = inputs,
-                     .timeout = options.timeout,
-                     .on_board =
-                         [ranks = getSize()](const Tensors& out) {
-                           Lists parts(ranks);
-                           for (const at::Tensor& whole : out) {
-                             const Tensors chunks = whole.chunk(ranks);
-                             for (int rank = 0; rank < ranks; ++rank) {
-                               parts[rank].push_back(chunks[rank]);
-                             }
-                           }
-                           return gather_from_board(parts);
-                         }},
-                    [options](Backend& carrier, Tensors& out, Tensors& in) {
-                      return carrier.allgather_into_tensor_coalesced(out, in, options);
-                    });
+  return collective(
+      {.name = kName,
+       .type = OpType::_ALLGATHER_BASE,
+       .outputs = outputs,
+       .inputs = inputs,
+       .timeout = options.timeout},
+      [&](occlComm_t comm, orStream_t stream) {
+        for (size_t i = 0; i < inputs.size(); ++i) {
+          const auto [data, count, dtype] = CommBuffer::of_bytes(inputs[i]);
+          OCCL_CHECK(occlAllGather(data, CommBuffer::of_bytes(outputs[i]).data, count,
+                                   dtype, comm, stream));
+        }
+      });
 }
 
 ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::allgather_coalesced(
@@ -217,92 +203,93 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::allgather_coalesced(
       check_whole(kName, list[i], 1, inputs[i]);
     }
   }
-  return collective({.name = kName,
-                     .type = OpType::ALLGATHER_COALESCED,
-                     .outputs = flatten(outputs),
-                     .inputs = inputs,
-                     .share = inputs,
-                     .timeout = options.timeout,
-                     .on_board =
-                         [ranks](const Tensors& out) {
-                           return gather_from_board(lists_of(out, ranks));
-                         }},
-                    [options, ranks](Backend& carrier, Tensors& out, Tensors& in) {
-                      Lists lists = lists_of(out, ranks);
-                      return carrier.allgather_coalesced(lists, in, options);
-                    });
+  return gather_lists(kName, OpType::ALLGATHER_COALESCED, outputs, inputs,
+                      options.timeout);
 }
 
+// LITERALINCLUDE START: OCCL_GATHER
 ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::gather(Lists& outputs, Tensors& inputs,
                                                    const c10d::GatherOptions& options) {
   constexpr const char* kName = "occl::gather";
   check_single(kName, inputs.size());
   check_rank(kName, options.rootRank, getSize());
-  const bool root = options.rootRank == getRank();
-  TORCH_CHECK_VALUE(outputs.size() == (root ? 1 : 0), kName,
-                    " takes a list of outputs on the root, rank ", options.rootRank,
+  const auto root = static_cast<int>(options.rootRank);
+  const bool is_root = root == getRank();
+  TORCH_CHECK_VALUE(outputs.size() == (is_root ? 1 : 0), kName,
+                    " takes a list of outputs on the root, rank ", root,
                     ", and none elsewhere");
-  if (root) {
+  if (is_root) {
     check_list(kName, outputs[0], getSize(), inputs[0]);
   }
   return collective({.name = kName,
                      .type = OpType::GATHER,
-                     .outputs = root ? outputs[0] : Tensors{},
+                     .outputs = is_root ? outputs[0] : Tensors{},
                      .inputs = inputs,
-                     .share = inputs,
                      .timeout = options.timeout,
-                     .root = options.rootRank},
-                    [options, root](Backend& carrier, Tensors& out, Tensors& in) {
-                      Lists lists = root ? Lists{out} : Lists{};
-                      return carrier.gather(lists, in, options);
+                     .common = described(inputs[0], root)},  // (1)
+                    [&](occlComm_t comm, orStream_t stream) {
+                      const auto [data, count, dtype] = CommBuffer::of_bytes(inputs[0]);
+                      OCCL_CHECK(occlSend(data, count, dtype, root, comm, stream));
+                      for (int rank = 0; is_root && rank < getSize(); ++rank) {
+                        OCCL_CHECK(occlRecv(CommBuffer::of_bytes(outputs[0][rank]).data,
+                                            count, dtype, rank, comm, stream));
+                      }
                     });
 }
+// LITERALINCLUDE END: OCCL_GATHER
 
 ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::scatter(
     Tensors& outputs, Lists& inputs, const c10d::ScatterOptions& options) {
   constexpr const char* kName = "occl::scatter";
   check_single(kName, outputs.size());
   check_rank(kName, options.rootRank, getSize());
-  const bool root = options.rootRank == getRank();
-  TORCH_CHECK_VALUE(inputs.size() == (root ? 1 : 0), kName,
-                    " takes a list of inputs on the root, rank ", options.rootRank,
+  const auto root = static_cast<int>(options.rootRank);
+  const bool is_root = root == getRank();
+  TORCH_CHECK_VALUE(inputs.size() == (is_root ? 1 : 0), kName,
+                    " takes a list of inputs on the root, rank ", root,
                     ", and none elsewhere");
-  if (root) {
+  if (is_root) {
     check_list(kName, inputs[0], getSize(), outputs[0]);
   }
   return collective({.name = kName,
                      .type = OpType::SCATTER,
                      .outputs = outputs,
-                     .inputs = root ? inputs[0] : Tensors{},
-                     .share = outputs,
+                     .inputs = is_root ? inputs[0] : Tensors{},
                      .timeout = options.timeout,
-                     .root = options.rootRank},
-                    [options, root](Backend& carrier, Tensors& out, Tensors& in) {
-                      Lists lists = root ? Lists{in} : Lists{};
-                      return carrier.scatter(out, lists, options);
+                     .common = described(outputs[0], root)},
+                    [&](occlComm_t comm, orStream_t stream) {
+                      const auto [data, count, dtype] =
+                          CommBuffer::of_bytes(outputs[0]);
+                      for (int rank = 0; is_root && rank < getSize(); ++rank) {
+                        OCCL_CHECK(occlSend(CommBuffer::of_bytes(inputs[0][rank]).data,
+                                            count, dtype, rank, comm, stream));
+                      }
+                      OCCL_CHECK(occlRecv(data, count, dtype, root, comm, stream));
                     });
 }
 
 ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::reduce_scatter(
-    Tensors& outputs, Lists& inputs, const c10d::ReduceScatterOptions& given) {
+    Tensors& outputs, Lists& inputs, const c10d::ReduceScatterOptions& options) {
   constexpr const char* kName = "occl::reduce_scatter";
   check_single(kName, outputs.size());
   check_single(kName, inputs.size());
   check_list(kName, inputs[0], getSize(), outputs[0]);
-  check_reduction(kName, given.reduceOp, outputs[0].scalar_type());
-  auto options = given;
-  options.reduceOp = multiplied(given.reduceOp, inputs[0], false);
-  return collective({.name = kName,
-                     .type = OpType::REDUCE_SCATTER,
-                     .outputs = outputs,
-                     .inputs = inputs[0],
-                     .share = outputs,
-                     .timeout = options.timeout,
-                     .reduce = number(options.reduceOp)},
-                    [options](Backend& carrier, Tensors& out, Tensors& in) {
-                      Lists lists{in};
-                      return carrier.reduce_scatter(out, lists, options);
-                    });
+  check_reduction(kName, options.reduceOp, outputs[0].scalar_type());
+  const auto op =
+      to_occl(multiplied(options.reduceOp, inputs[0], false), outputs[0].scalar_type());
+  return collective(
+      {.name = kName,
+       .type = OpType::REDUCE_SCATTER,
+       .outputs = outputs,
+       .inputs = inputs[0],
+       .timeout = options.timeout},
+      [&](occlComm_t comm, orStream_t stream) {
+        const auto [data, count, dtype] = CommBuffer::of_numbers(outputs[0]);
+        for (int root = 0; root < getSize(); ++root) {
+          OCCL_CHECK(occlReduce(CommBuffer::of_numbers(inputs[0][root]).data, data,
+                                count, dtype, op, root, comm, stream));
+        }
+      });
 }
 
 ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::_reduce_scatter_base(
@@ -312,26 +299,30 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::_reduce_scatter_base(
 }
 
 ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::reduce_scatter_tensor_coalesced(
-    Tensors& outputs, Tensors& inputs, const c10d::ReduceScatterOptions& given) {
+    Tensors& outputs, Tensors& inputs, const c10d::ReduceScatterOptions& options) {
   constexpr const char* kName = "occl::reduce_scatter_tensor";
+  check_tensors(kName, outputs);
   TORCH_CHECK_VALUE(outputs.size() == inputs.size(), kName, " got ", inputs.size(),
                     " inputs and ", outputs.size(), " outputs");
   for (size_t i = 0; i < inputs.size(); ++i) {
     check_whole(kName, inputs[i], getSize(), outputs[i]);
-    check_reduction(kName, given.reduceOp, outputs[i].scalar_type());
+    check_reduction(kName, options.reduceOp, outputs[i].scalar_type());
   }
-  auto options = given;
-  options.reduceOp = multiplied(given.reduceOp, inputs, false);
-  return collective({.name = kName,
-                     .type = OpType::_REDUCE_SCATTER_BASE,
-                     .outputs = outputs,
-                     .inputs = inputs,
-                     .share = outputs,
-                     .timeout = options.timeout,
-                     .reduce = number(options.reduceOp)},
-                    [options](Backend& carrier, Tensors& out, Tensors& in) {
-                      return carrier.reduce_scatter_tensor_coalesced(out, in, options);
-                    });
+  const auto op =
+      to_occl(multiplied(options.reduceOp, inputs, false), outputs[0].scalar_type());
+  return collective(
+      {.name = kName,
+       .type = OpType::_REDUCE_SCATTER_BASE,
+       .outputs = outputs,
+       .inputs = inputs,
+       .timeout = options.timeout},
+      [&](occlComm_t comm, orStream_t stream) {
+        for (size_t i = 0; i < outputs.size(); ++i) {
+          const auto [data, count, dtype] = CommBuffer::of_numbers(outputs[i]);
+          OCCL_CHECK(occlReduceScatter(CommBuffer::of_numbers(inputs[i]).data, data,
+                                       count, dtype, op, comm, stream));
+        }
+      });
 }
 
 ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::alltoall_base(
@@ -345,12 +336,17 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::alltoall_base(
        .type = OpType::ALLTOALL_BASE,
        .outputs = {output},
        .inputs = {input},
-       .share = {},
        .timeout = options.timeout,
-       .splits = joined(sent, expected)},
-      [options, sent, expected](Backend& carrier, Tensors& out, Tensors& in) {
-        std::vector<int64_t> to(expected), from(sent);
-        return carrier.alltoall_base(out[0], in[0], to, from, options);
+       .common = c10::toString(input.scalar_type())},
+      [&](occlComm_t comm, orStream_t stream) {
+        const std::byte* from = CommBuffer::of_bytes(input).data;
+        std::byte* to = CommBuffer::of_bytes(output).data;
+        for (int rank = 0; rank < getSize(); ++rank) {
+          OCCL_CHECK(occlSend(from, sent[rank], occlUint8, rank, comm, stream));
+          OCCL_CHECK(occlRecv(to, expected[rank], occlUint8, rank, comm, stream));
+          from += sent[rank];
+          to += expected[rank];
+        }
       });
 }
 
@@ -361,57 +357,40 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::alltoall(
   TORCH_CHECK_VALUE(inputs.size() == ranks && outputs.size() == ranks, kName,
                     " takes one input and one output for each of ", ranks,
                     " ranks, but got ", inputs.size(), " and ", outputs.size());
-  std::vector<int64_t> sent, expected;
-  for (size_t rank = 0; rank < ranks; ++rank) {
-    sent.push_back(static_cast<int64_t>(inputs[rank].nbytes()));
-    expected.push_back(static_cast<int64_t>(outputs[rank].nbytes()));
-  }
   return collective(
       {.name = kName,
        .type = OpType::ALLTOALL,
        .outputs = outputs,
        .inputs = inputs,
-       .share = {},
        .timeout = options.timeout,
-       .splits = joined(sent, expected)},
-      [options, sent, expected](Backend& carrier, Tensors& out, Tensors& in) {
-        // Gloo's own wants equal sizes.
-        at::Tensor from = at::cat(in);
-        at::Tensor to = at::empty(
-            {std::accumulate(expected.begin(), expected.end(), int64_t{0})}, at::kByte);
-        std::vector<int64_t> counts_to(expected), counts_from(sent);
-        const WorkPtr work =
-            carrier.alltoall_base(to, from, counts_to, counts_from, options);
-        work->wait();
-        const Tensors parts = to.split_with_sizes(expected);
-        for (size_t rank = 0; rank < parts.size(); ++rank) {
-          out[rank].copy_(parts[rank]);
+       .common = c10::toString(inputs[0].scalar_type())},
+      [&](occlComm_t comm, orStream_t stream) {
+        for (int rank = 0; rank < getSize(); ++rank) {
+          const auto from = CommBuffer::of_bytes(inputs[rank]);
+          const auto to = CommBuffer::of_bytes(outputs[rank]);
+          OCCL_CHECK(occlSend(from.data, from.count, from.dtype, rank, comm, stream));
+          OCCL_CHECK(occlRecv(to.data, to.count, to.dtype, rank, comm, stream));
         }
-        return work;
       });
 }
 
 ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::barrier(
     const c10d::BarrierOptions& options) {
-  Collective call{
-      .name = "occl::barrier",
-      .type = OpType::BARRIER,
-      .outputs = {},
-      .inputs = {},
-      .share = {},
-      .timeout = options.timeout,
-      .on_board =
-          [](const Tensors&) { return Take([](const Board&, size_t, size_t) {}); },
-      .host_waits = true};
+  Operation operation{.name = "occl::barrier",
+                      .type = OpType::BARRIER,
+                      .outputs = {},
+                      .inputs = {},
+                      .timeout = options.timeout,
+                      .host_waits = true};
   const auto index =
       options.device && options.device->has_index() ? options.device->index()
       : options.device_ids.empty() ? current_device()
                                    : c10::checked_convert<c10::DeviceIndex>(
                                          options.device_ids[0], "c10::DeviceIndex");
   check_device_index(index);
-  call.device.set_index(index);
-  return collective(std::move(call), [](Backend& carrier, Tensors&, Tensors&) {
-    return carrier.barrier({});
+  operation.device.set_index(index);
+  return collective(std::move(operation), [](occlComm_t comm, orStream_t stream) {
+    OCCL_CHECK(occlVerify("", comm, stream));
   });
 }
 

@@ -1,9 +1,5 @@
 // How groups come out of groups, and how they end; see
 // docs/modules/distributed-groups.md.
-#include <ATen/ops/empty.h>
-#include <c10/util/ScopeExit.h>
-
-#include <limits>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <utility>
 
@@ -11,9 +7,6 @@
 
 namespace openreg {
 namespace {
-
-// No message has this tag: see point_to_point().
-constexpr int kNobody = std::numeric_limits<int>::max();
 
 // The group of the CPU tensors may be made from the same store.
 c10::intrusive_ptr<c10d::Store> own_keys(c10::intrusive_ptr<c10d::Store> store) {
@@ -26,16 +19,18 @@ c10::intrusive_ptr<c10d::Store> own_keys(c10::intrusive_ptr<c10d::Store> store) 
 c10::intrusive_ptr<c10d::Backend> ProcessGroupOCCL::split(
     const c10::intrusive_ptr<c10d::Store>& store, const std::vector<int>& ranks,
     const c10::intrusive_ptr<Options>& options) {
-  auto carrier = carrier_->split(own_keys(store), ranks, options);
-  return carrier ? c10::make_intrusive<ProcessGroupOCCL>(std::move(carrier)) : nullptr;
+  const auto keys = own_keys(store);
+  auto host = host_->split(keys, ranks, options);
+  return host ? c10::make_intrusive<ProcessGroupOCCL>(keys, std::move(host)) : nullptr;
 }
 // LITERALINCLUDE END: OCCL_SPLIT
 
 c10::intrusive_ptr<c10d::Backend> ProcessGroupOCCL::merge(
     const c10::intrusive_ptr<c10d::Store>& store,
     const c10::intrusive_ptr<Options>& options, const int& rank, const int& size) {
-  return c10::make_intrusive<ProcessGroupOCCL>(
-      carrier_->merge(own_keys(store), options, rank, size));
+  const auto keys = own_keys(store);
+  return c10::make_intrusive<ProcessGroupOCCL>(keys,
+                                               host_->merge(keys, options, rank, size));
 }
 
 void ProcessGroupOCCL::check_not_over(const char* name) const {
@@ -59,71 +54,10 @@ std::string ProcessGroupOCCL::where() const {
   return text;
 }
 
-// LITERALINCLUDE START: OCCL_ATTEMPT
-void ProcessGroupOCCL::State::attempt(const std::string& who,
-                                      std::chrono::milliseconds timeout,
-                                      const std::function<void(Outcome&)>& run,
-                                      Outcome& outcome) {
-  const auto last = std::chrono::steady_clock::now() + timeout;
-  std::string why = "the group was aborted";
-  if (!aborted) {
-    try {
-      return run(outcome);
-    } catch (const c10::Error& failure) {
-      why = aborted ? why : failure.what_without_backtrace();
-    } catch (const std::exception& failure) {
-      why = aborted ? why : failure.what();
-    }
-  }
-  const bool late = std::chrono::steady_clock::now() >= last;
-  error = late ? c10d::ErrorType::TIMEOUT : c10d::ErrorType::COMM_ERROR;
-  const c10::DistBackendError failure({__func__, __FILE__, uint32_t{__LINE__}},
-                                      who + why);
-  outcome.fail(std::make_exception_ptr(failure));
-  if (!aborted) {
-    throw failure;
-  }
-}
-// LITERALINCLUDE END: OCCL_ATTEMPT
-
-void ProcessGroupOCCL::State::wait_for_any(const WorkPtr& message,
-                                           std::chrono::milliseconds timeout) {
-  {
-    const std::lock_guard lock(mutex_);
-    TORCH_CHECK(!aborted, "nobody waits any more");
-    from_any_.insert(message);
-  }
-  const auto forget = c10::make_scope_exit([&] {
-    const std::lock_guard lock(mutex_);
-    from_any_.erase(message);
-  });
-  TORCH_CHECK(message->wait(timeout), "nobody waits any more");
-}
-
-void ProcessGroupOCCL::State::abort_messages() {
-  const std::lock_guard lock(mutex_);
-  for (const WorkPtr& message : from_any_) {
-    message->abort();
-  }
-}
-
 // LITERALINCLUDE START: OCCL_ABORT
 void ProcessGroupOCCL::abort() {
-  if (state_->aborted.exchange(true) || getSize() == 1) {
-    return;
-  }
-  if (board_) {
-    board_->fail(c10::str("rank ", getRank(), " called abort()"));
-  }
-  state_->abort_messages();
-  // Gloo has no call to end what is under way. But it closes all connections of a group
-  // when a receive is late, so wait for a message that nobody sends.
-  Tensors nothing{at::empty({1}, at::kByte)};
-  const int peer = getRank() == 0 ? 1 : 0;
-  try {
-    carrier_->recv(nothing, peer, kNobody)->wait(std::chrono::milliseconds(1));
-  } catch (const std::exception&) {
-    // As intended, or the connections were closed already.
+  if (!state_->aborted.exchange(true)) {
+    occlCommAbort(comm_);  // an error says that it was destroyed before
   }
 }
 // LITERALINCLUDE END: OCCL_ABORT
@@ -131,17 +65,17 @@ void ProcessGroupOCCL::abort() {
 // LITERALINCLUDE START: OCCL_SHUTDOWN
 void ProcessGroupOCCL::shutdown() {
   shut_down_ = true;  // (1)
-  std::vector<Lanes*> all;
+  std::vector<OrderedStreams*> all;
   {
     const std::lock_guard lock(mutex_);
-    for (auto& [sequence, lanes] : lanes_) {
-      all.push_back(&lanes);
+    for (auto& [key, streams] : streams_) {
+      all.push_back(&streams);
     }
   }
-  for (Lanes* lanes : all) {
+  for (OrderedStreams* each : all) {
     const auto streams = [&] {
-      const std::lock_guard order(lanes->order);  // (2)
-      return lanes->streams;
+      const std::lock_guard order(each->order);  // (2)
+      return each->streams;
     }();
     for (const auto& [device, stream] : streams) {  // (3)
       try {
@@ -152,9 +86,7 @@ void ProcessGroupOCCL::shutdown() {
       }
     }
   }
-  if (board_) {
-    board_->leave();
-  }
+  occlCommDestroy(comm_);  // an error says that it was destroyed or aborted before
 }
 // LITERALINCLUDE END: OCCL_SHUTDOWN
 
@@ -182,9 +114,9 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::endCoalescing() {
                       "calls got some on openreg:",
                       int{device}, " and on openreg:", int{work->device_index()});
   }
-  Lanes& lanes = lanes_of({kJoin, -1, 0});
-  const std::lock_guard order(lanes.order);
-  return WorkOCCL::join(getRank(), lanes.on(device), works);
+  OrderedStreams& streams = streams_of({kJoin, -1, 0});
+  const std::lock_guard order(streams.order);
+  return WorkOCCL::join(getRank(), streams.on(device), works);
 }
 // LITERALINCLUDE END: OCCL_COALESCE
 

@@ -2,49 +2,53 @@
 // docs/modules/distributed.md.
 #pragma once
 
+#include <occl.h>
+
 #include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
+#include <torch/csrc/distributed/c10d/Store.hpp>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "csrc/Export.h"
-#include "csrc/distributed/OnBoard.h"
 #include "csrc/distributed/WorkOCCL.h"
 
 namespace openreg {
 
-// Follows torch/csrc/distributed/c10d/Backend.hpp. `occl` orders and checks; the bytes
-// travel with a backend for CPU tensors, the carrier, which is Gloo. A device with a
-// communication library of its own calls that library in the carrier's place.
+// Follows torch/csrc/distributed/c10d/Backend.hpp. Checks, orders, and calls OCCL, the
+// communication library, as ProcessGroupNCCL calls NCCL.
 //
 // Every function checks its tensors, enqueues and returns. What the ranks do not agree
-// on, and what goes wrong on the way, is a fault of the device: see WorkOCCL::wait().
+// on, and what fails later, is a fault of the device: see WorkOCCL::wait().
 class OPENREG_EXPORT ProcessGroupOCCL final : public c10d::Backend {
  public:
   using Tensors = std::vector<at::Tensor>;
   using Lists = std::vector<Tensors>;
   using WorkPtr = c10::intrusive_ptr<c10d::Work>;
 
-  // Waits for the other ranks: not with the GIL, since a rank may be a thread.
-  explicit ProcessGroupOCCL(c10::intrusive_ptr<c10d::Backend> carrier);
+  // Waits for the other ranks: not with the GIL, since a rank may be a thread. `host`
+  // is a group of the same ranks for CPU tensors: it has the options, and it reaches
+  // ranks on other hosts. A library with a network of its own needs no such group.
+  ProcessGroupOCCL(c10::intrusive_ptr<c10d::Store> store,
+                   c10::intrusive_ptr<c10d::Backend> host);
+  ~ProcessGroupOCCL() override;
 
   const std::string getBackendName() const override { return "occl"; }
   c10::intrusive_ptr<Options> getBackendOptions() override {
-    return carrier_->getBackendOptions();
+    return host_->getBackendOptions();
   }
   // For operations that are enqueued from now on and name none themselves.
   void setTimeout(std::chrono::milliseconds timeout) override {
-    carrier_->setTimeout(timeout);
+    host_->setTimeout(timeout);
   }
-  // Debug mode compares it between ranks at each call. Not the carrier's: it counts
-  // what the device has come to.
+  // Debug mode compares it between ranks at each call. It counts
+  // what was enqueued.
   void setSequenceNumberForGroup() override {}
   uint64_t getSequenceNumberForGroup() override;
 
@@ -89,7 +93,8 @@ class OPENREG_EXPORT ProcessGroupOCCL final : public c10d::Backend {
 
   // The host waits in wait(), and all work before it on the current stream is done.
   WorkPtr barrier(const c10d::BarrierOptions& options) override;
-  // Returns when all ranks have come, or throws who has not.
+  // Returns when all ranks have come. Throws who has not: all of them, also without
+  // `wait_all`.
   void monitoredBarrier(const c10d::BarrierOptions& options, bool wait_all) override;
 
   // What is called from here on returns one Work, which endCoalescing() returns: it is
@@ -99,7 +104,7 @@ class OPENREG_EXPORT ProcessGroupOCCL final : public c10d::Backend {
   WorkPtr endCoalescing() override;
 
   // A group of some of the ranks; every rank of this group calls it. Null on ranks that
-  // are not in it. `options`: the carrier's own class, and the new group keeps them.
+  // are not in it. `options`: of the class that the group for CPU tensors has.
   bool supportsSplitting() const override { return true; }
   c10::intrusive_ptr<Backend> split(
       const c10::intrusive_ptr<c10d::Store>& store, const std::vector<int>& ranks,
@@ -109,8 +114,9 @@ class OPENREG_EXPORT ProcessGroupOCCL final : public c10d::Backend {
                                     const c10::intrusive_ptr<Options>& options,
                                     const int& rank, const int& size) override;
 
-  // What is under way and what waits in the lanes fails, at once and on every rank; the
-  // device of this rank stays usable. Any thread may call it, also while others wait.
+  // What is under way and what waits in the streams fails, at once and on every rank;
+  // the device of this rank stays usable. Any thread may call it, also while others
+  // wait.
   void abort() override;
   // Waits for everything that was enqueued. Later calls throw.
   void shutdown() override;
@@ -118,80 +124,66 @@ class OPENREG_EXPORT ProcessGroupOCCL final : public c10d::Backend {
   c10d::ErrorType getError() override { return state_->error; }
 
  private:
-  // A collective: what it is called with, and how the carrier does it.
-  struct Collective {
+  struct Operation {
     const char* name;  // literal; errors and traces show it
     c10d::OpType type;
     Tensors outputs;
     Tensors inputs;
-    // Every rank must pass tensors of these sizes and this dtype.
-    Tensors share;
     std::chrono::milliseconds timeout = c10d::kUnsetTimeout;
-    int64_t root = -1;
-    int64_t reduce = -1;
-    // For an exchange, where sizes may differ: bytes to each rank, then from each.
-    std::vector<int64_t> splits = {};
-    // If the board can do it: called on the device, as `carry` is.
-    std::function<Take(const Tensors& outputs)> on_board = {};
+    // What the ranks must have in common and the calls do not tell; empty: nothing.
+    std::string common = {};
     bool host_waits = false;
     c10::Device device{c10::DeviceType::PrivateUse1};
   };
-  // Called on the device with CPU tensors of one dimension over outputs and inputs, of
-  // bytes unless the collective reduces.
-  using Carry = std::function<WorkPtr(c10d::Backend&, Tensors&, Tensors&)>;
-  WorkPtr collective(Collective call, Carry carry);
-  std::chrono::milliseconds timeout_of(const Collective& call);
+  // Calls the library, which enqueues on the stream. All calls are one group.
+  using Calls = std::function<void(occlComm_t, orStream_t)>;
+  WorkPtr collective(Operation operation, const Calls& calls);
+  // `outputs`: a list for each rank, with a tensor for each input.
+  WorkPtr gather_lists(const char* name, c10d::OpType type, const Lists& outputs,
+                       const Tensors& inputs, std::chrono::milliseconds timeout);
+  std::chrono::milliseconds timeout_of(const Operation& operation);
 
   enum Direction { kAll, kSend, kReceive, kJoin };
   WorkPtr point_to_point(Direction direction, Tensors& tensors, int peer, int tag);
 
-  // LITERALINCLUDE START: OCCL_LANES
+  // LITERALINCLUDE START: OCCL_STREAM_KEY
   // What runs one after the other: a direction, a peer, a tag.
-  using Sequence = std::tuple<Direction, int, int>;
-  // The streams of a sequence, one for each device that it has used.
-  struct Lanes {
-    // Callers enqueue one after the other. Who holds it may wait for room in a stream,
-    // and so for other ranks: hold mutex_ for no wait, and take it only behind `order`.
+  using StreamKey = std::tuple<Direction, int, int>;
+  // The streams of a key, one for each device that it has used.
+  struct OrderedStreams {
+    // Callers enqueue one after the other. The thread that holds it may wait for room
+    // in a stream, and so for other ranks: hold mutex_ for no wait, and take it only
+    // behind `order`.
     std::mutex order;
     std::map<c10::DeviceIndex, c10::Stream> streams;
     std::optional<c10::Stream> last;  // of the last operation
     c10::Stream on(c10::DeviceIndex device);
   };
-  // LITERALINCLUDE END: OCCL_LANES
-  Lanes& lanes_of(const Sequence& sequence);
-  // `run` is called on the device. Needs lanes.order.
-  WorkPtr enqueue(const Collective& call, Lanes& lanes,
-                  std::function<void(Outcome&)> run);
+  // LITERALINCLUDE END: OCCL_STREAM_KEY
+  OrderedStreams& streams_of(const StreamKey& key);
+  // Needs streams.order.
+  WorkPtr enqueue(const Operation& operation, OrderedStreams& streams,
+                  const Calls& calls);
   // Throws if the group was aborted or destroyed.
   void check_not_over(const char* name) const;
   // "rank 0 of 2 in group 1 (evens)".
   std::string where() const;
 
-  // Shared with the kernels: they may outlive the group.
+  // Shared with the operations under way: they may outlive the group.
   struct State {
     std::atomic<bool> aborted = false;
     std::atomic<c10d::ErrorType> error = c10d::ErrorType::SUCCESS;
-    // On the device: runs an operation. An exception is kept for the Work and becomes a
-    // fault of the device; it does not if the program itself aborted.
-    void attempt(const std::string& who, std::chrono::milliseconds timeout,
-                 const std::function<void(Outcome&)>& run, Outcome& outcome);
-    // On the device: waits for a message from any rank. abort() ends it: no connection
-    // is to blame, so to close them all does not.
-    void wait_for_any(const WorkPtr& message, std::chrono::milliseconds timeout);
-    void abort_messages();
-
-   private:
-    std::mutex mutex_;
-    std::set<WorkPtr> from_any_;  // that wait now
   };
+  // What the library hands back when an operation is over.
+  struct Ending;
 
-  const c10::intrusive_ptr<c10d::Backend> carrier_;
-  const std::shared_ptr<Board> board_;  // null: the ranks are not on one host
+  const c10::intrusive_ptr<c10d::Backend> host_;
+  const occlComm_t comm_;
   const std::shared_ptr<State> state_ = std::make_shared<State>();
   std::atomic<int64_t> collectives_ = 0;  // so far
   std::atomic<bool> shut_down_ = false;
-  std::mutex mutex_;                 // guards what follows; nobody waits under it
-  std::map<Sequence, Lanes> lanes_;  // none is ever erased
+  std::mutex mutex_;  // guards what follows; nobody waits under it
+  std::map<StreamKey, OrderedStreams> streams_;  // none is ever erased
   // Between startCoalescing() and endCoalescing(): what was called.
   std::optional<std::vector<c10::intrusive_ptr<WorkOCCL>>> coalesced_;
 };

@@ -6,30 +6,30 @@
 
 #include <thread>
 
-#include "csrc/runtime/OpenRegStream.h"
+#include "csrc/runtime/stream/OpenRegStream.h"
 
 namespace openreg {
 
 // LITERALINCLUDE START: OCCL_WORK
 WorkOCCL::WorkOCCL(int rank, c10d::OpType type, const char* name,
-                   const c10::Stream& lane, Outcome::Ptr outcome,
+                   const c10::Stream& stream, WorkState::Ptr state,
                    std::vector<at::Tensor> outputs, bool host_waits)
     : c10d::Work(rank, type),
       name_(name),
-      done_(lane.device_type()),
-      outcome_(std::move(outcome)),
+      done_(stream.device_type()),
+      state_(std::move(state)),
       outputs_(std::move(outputs)),
       host_waits_(host_waits),
       future_(c10::make_intrusive<c10::ivalue::Future>(
           c10::ListType::create(c10::TensorType::get()),
-          std::vector<c10::Device>{lane.device()})) {
+          std::vector<c10::Device>{stream.device()})) {
   try {
-    done_.record(lane);
+    done_.record(stream);
   } catch (const std::exception&) {
     throw_if_failed();  // it is over already; this says more than the device does
     throw;
   }
-  const c10::StreamGuard guard(lane);
+  const c10::StreamGuard guard(stream);
   future_->markCompleted(c10::IValue(outputs_));
 }
 
@@ -48,37 +48,35 @@ bool WorkOCCL::wait(std::chrono::milliseconds timeout) {
 // LITERALINCLUDE END: OCCL_WORK
 
 c10::intrusive_ptr<WorkOCCL> WorkOCCL::join(
-    int rank, const c10::Stream& lane,
+    int rank, const c10::Stream& stream,
     const std::vector<c10::intrusive_ptr<WorkOCCL>>& parts) {
-  std::vector<Outcome::Ptr> outcomes;
+  std::vector<WorkState::Ptr> states;
   std::vector<at::Tensor> outputs;
   bool host_waits = false;
   for (const auto& part : parts) {
-    part->done_.block(lane);
-    outcomes.push_back(part->outcome_);
+    part->done_.block(stream);
+    states.push_back(part->state_);
     outputs.insert(outputs.end(), part->outputs_.begin(), part->outputs_.end());
     host_waits |= part->host_waits_;
   }
   return c10::make_intrusive<WorkOCCL>(rank, c10d::OpType::COALESCED, "occl::coalesced",
-                                       lane, std::make_shared<Outcome>(outcomes),
+                                       stream, std::make_shared<WorkState>(states),
                                        outputs, host_waits);
 }
 
-bool WorkOCCL::isCompleted() { return outcome_->error() != nullptr || done_.query(); }
+bool WorkOCCL::isCompleted() { return state_->error() != nullptr || done_.query(); }
 
-bool WorkOCCL::isSuccess() const {
-  return outcome_->error() == nullptr && done_.query();
-}
+bool WorkOCCL::isSuccess() const { return state_->error() == nullptr && done_.query(); }
 
-std::exception_ptr WorkOCCL::exception() const { return outcome_->error(); }
+std::exception_ptr WorkOCCL::exception() const { return state_->error(); }
 
 int WorkOCCL::sourceRank() const {
   wait_on_host(kNoTimeout);
-  return outcome_->source();
+  return state_->source();
 }
 
 void WorkOCCL::throw_if_failed() const {
-  if (const std::exception_ptr error = outcome_->error()) {
+  if (const std::exception_ptr error = state_->error()) {
     std::rethrow_exception(error);
   }
 }
@@ -93,7 +91,7 @@ void WorkOCCL::wait_on_host(std::chrono::milliseconds timeout) const {
     }
   } else {
     const auto last = std::chrono::steady_clock::now() + timeout;
-    while (outcome_->error() == nullptr && !done_.query()) {
+    while (state_->error() == nullptr && !done_.query()) {
       TORCH_CHECK_WITH(DistBackendError, std::chrono::steady_clock::now() < last, name_,
                        " is not over after the ", timeout.count(),
                        " ms that wait() was given; it goes on");

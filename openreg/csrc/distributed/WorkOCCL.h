@@ -17,11 +17,11 @@ namespace openreg {
 
 // What the device tells the host about an operation. Shared by both: the caller may
 // drop its Work while the device is still busy.
-class Outcome {
+class WorkState {
  public:
-  using Ptr = std::shared_ptr<Outcome>;
+  using Ptr = std::shared_ptr<WorkState>;
   // Of an operation, or of some together.
-  explicit Outcome(std::vector<Ptr> parts = {}) : parts_(std::move(parts)) {}
+  explicit WorkState(std::vector<Ptr> parts = {}) : parts_(std::move(parts)) {}
   void fail(std::exception_ptr error) {
     const std::lock_guard lock(mutex_);
     error_ = std::move(error);
@@ -55,13 +55,13 @@ class Outcome {
 // current stream wait, not the host.
 class OPENREG_EXPORT WorkOCCL final : public c10d::Work {
  public:
-  // Everything enqueued on `lane` so far is the operation. `host_waits`: wait() returns
-  // after the operation, as a barrier must.
-  WorkOCCL(int rank, c10d::OpType type, const char* name, const c10::Stream& lane,
-           Outcome::Ptr outcome, std::vector<at::Tensor> outputs, bool host_waits);
-  // Several operations as one. `lane` waits for them.
+  // Everything enqueued on `stream` so far is the operation. `host_waits`: wait()
+  // returns after the operation, as a barrier must.
+  WorkOCCL(int rank, c10d::OpType type, const char* name, const c10::Stream& stream,
+           WorkState::Ptr state, std::vector<at::Tensor> outputs, bool host_waits);
+  // Several operations as one. `stream` waits for them.
   static c10::intrusive_ptr<WorkOCCL> join(
-      int rank, const c10::Stream& lane,
+      int rank, const c10::Stream& stream,
       const std::vector<c10::intrusive_ptr<WorkOCCL>>& parts);
 
   c10::DeviceIndex device_index() const { return done_.device_index(); }
@@ -81,8 +81,8 @@ class OPENREG_EXPORT WorkOCCL final : public c10d::Work {
   // Who sent; waits for it. Only a receive from any rank knows.
   int sourceRank() const override;
   std::vector<at::Tensor> result() override { return outputs_; }
-  // Already complete, with an event of the lane: callbacks run at once, on streams that
-  // wait for the operation.
+  // Already complete, with an event of the stream: callbacks run at once, on streams
+  // that wait for the operation.
   c10::intrusive_ptr<c10::ivalue::Future> getFuture() override { return future_; }
 
  private:
@@ -91,7 +91,7 @@ class OPENREG_EXPORT WorkOCCL final : public c10d::Work {
 
   const char* name_;
   c10::Event done_;
-  Outcome::Ptr outcome_;
+  WorkState::Ptr state_;
   std::vector<at::Tensor> outputs_;
   bool host_waits_;
   c10::intrusive_ptr<c10::ivalue::Future> future_;

@@ -39,7 +39,7 @@ struct Capture {
     return *std::find_if(members.begin(), members.end(),
                          [&](Member& m) { return m.stream.get() == &stream; });
   }
-  void spoil(const char* why) {
+  void invalidate(const char* why) {
     if (spoiltBy.empty()) spoiltBy = std::string(driver::thread.function) + "() " + why;
   }
 };
@@ -65,7 +65,7 @@ orError_t failSpoilt(const Capture& capture) {
 }
 
 orError_t failUnsupported(Capture& capture, const char* why) {
-  capture.spoil(why);
+  capture.invalidate(why);
   return fail(orErrorStreamCaptureUnsupported, "%s. This spoils the capture", why);
 }
 

@@ -1,7 +1,8 @@
 /* The driver API of the simulated device. See docs/start/architecture.md.
  *
  * Others add to it: openreg_ipc.h shares memory between processes, openreg_graph.h
- * looks into captures, openreg_activity.h records what the device does.
+ * looks into captures, openreg_activity.h records what the device does, occl.h moves
+ * data between the ranks of a group.
  *
  * libopenreg.so plays the part of a vendor's runtime (libcudart.so on an NVIDIA
  * machine): plain C, no knowledge of PyTorch. Names and semantics follow the CUDA
@@ -324,7 +325,7 @@ typedef enum orStreamCaptureMode {
  * the capture ends. The default stream can be captured (CUDA refuses the legacy default
  * stream).
  *
- * These calls give orErrorStreamCaptureUnsupported and spoil the capture:
+ * These calls give orErrorStreamCaptureUnsupported and invalidate the capture:
  * synchronising or querying a capturing stream, or an event recorded in it; copying
  * pageable memory there; letting it wait for an event recorded outside the capture. */
 OPENREG_API orError_t orStreamBeginCapture(orStream_t stream, orStreamCaptureMode mode);
