@@ -115,20 +115,21 @@ void check_launch(Launch& launch) {
 
 void enqueue(std::unique_ptr<Launch> launch) {
   check_launch(*launch);
-  Comm& comm = *launch->comm;
-  Operation& operation = launch->operation;
-  std::unique_lock lock(comm.order, std::defer_lock);
-  if (operation.collective) {
+  // Not references: the kernel may have run, and deleted the launch, at once.
+  const driver::Ref<Comm> comm = launch->comm;
+  const bool collective = launch->operation.collective;
+  std::unique_lock lock(comm->order, std::defer_lock);
+  if (collective) {
     lock.lock();  // the numbers are those of the kernels' order
-    operation.head.fingerprint =
-        CollectiveFingerprint(comm.collectives, launch->name, operation.calls);
+    launch->operation.head.fingerprint =
+        CollectiveFingerprint(comm->collectives, launch->name, launch->operation.calls);
   }
   if (orLaunchKernel(launch->name, run_launch, launch.get(), delete_launch,
                      launch->stream) != orSuccess) {
     throw Failure(occlUnhandledError, orGetErrorDetail());
   }
-  comm.collectives += operation.collective ? 1 : 0;
   launch.release();  // delete_launch() has it now
+  comm->collectives += collective ? 1 : 0;
 }
 
 void end_group(const occlGroupOptions_t* options) {

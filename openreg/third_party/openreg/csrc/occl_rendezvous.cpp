@@ -147,7 +147,8 @@ void SharedMemoryRendezvous::join(Milliseconds timeout) {
   for (int rank = 0; rank < size_; ++rank) {
     const int64_t watched = memory_->of(rank).process;
     processes_.push_back(static_cast<int>(syscall(SYS_pidfd_open, watched, 0)));
-    if (processes_.back() < 0) {
+    // A rank may have joined, done its work and ended meanwhile: see gone().
+    if (processes_.back() < 0 && errno != ESRCH) {
       throw Failure(occlRemoteError,
                     joined("rank ", rank, ", process ", watched,
                            ", cannot be watched: ", std::strerror(errno)));
@@ -208,7 +209,8 @@ void SharedMemoryRendezvous::check_the_missing() noexcept {
 std::string SharedMemoryRendezvous::gone(int rank) const {
   if (memory_->of(rank).left) return " has left the group";
   pollfd process{.fd = processes_[rank], .events = POLLIN, .revents = 0};
-  return poll(&process, 1, 0) == 1 ? ": its process has ended" : "";
+  const bool ended = process.fd < 0 || poll(&process, 1, 0) == 1;
+  return ended ? ": its process has ended" : "";
 }
 
 bool SharedMemoryRendezvous::is_missing(int rank) const {

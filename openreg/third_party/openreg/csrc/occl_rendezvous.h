@@ -122,7 +122,7 @@ class SharedMemoryRendezvous {
   pid_t process_ = 0;
   uint32_t rounds_ = 0;  // meetings so far; wraps around
   Memory* memory_ = nullptr;
-  std::vector<int> processes_;  // a pidfd for each rank
+  std::vector<int> processes_;  // a pidfd for each rank; -1: it ended before
   std::atomic<uint64_t> orders_ = 0;
 };
 
