@@ -88,7 +88,7 @@ def test_after_a_refusal_every_launch_fails_that_the_driver_would_record():
     with end, torch.Stream(DEVICE) as stream, graph:
         with pytest.raises(torch.AcceleratorError, match="capturing"):
             stream.query()
-        with pytest.raises(torch.AcceleratorError, match="was spoilt: orStreamQ"):
+        with pytest.raises(torch.AcceleratorError, match="was invalidated: orStreamQ"):
             x + 1
 
 
@@ -218,7 +218,7 @@ def test_the_relaxed_mode_lets_the_own_thread_wait_for_other_streams():
     refused(event.synchronize, "would wait", capture_error_mode="thread_local")
 
 
-def test_a_second_graph_that_is_entered_waits_and_so_spoils_the_first():
+def test_a_second_graph_that_is_entered_waits_and_so_invalidates_the_first():
     x, entered = ones(2), threading.Event()
 
     def enter():

@@ -203,7 +203,7 @@ def test_two_threads_capture_and_replay_at_the_same_time():
 
     def run(index):
         try:
-            # Not `with graph:`, which waits for the device and so spoils the others.
+            # `with graph:` waits for the device and so invalidates the other captures.
             graph = Graph(capture_error_mode="relaxed")
             with torch.Stream(DEVICE):
                 ready.wait()

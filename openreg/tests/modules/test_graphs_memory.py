@@ -161,7 +161,7 @@ def test_a_block_used_by_a_second_captured_stream_is_not_reused_in_the_capture()
     assert y.min().item() == y.max().item() == 2
 
 
-def test_a_spoilt_capture_leaves_no_memory_behind():
+def test_an_invalidated_capture_leaves_no_memory_behind():
     pools = set(torch.openreg._C._private_pool_bytes(0))
     for _ in range(3):
         refused(lambda: (floats(30), ones(1).item()), "item")
@@ -217,7 +217,7 @@ def test_pinning_copies_once_while_the_capture_goes_on():
     assert x.tolist() == [7, 7]
 
 
-def test_pinned_memory_that_dies_in_a_capture_spoils_nothing():
+def test_pinned_memory_that_dies_in_a_capture_invalidates_nothing():
     x = torch.zeros(1 << 16, device=DEVICE)
     pinned = torch.ones(1 << 16).pin_memory()
     torch.accelerator.synchronize()

@@ -313,7 +313,7 @@ def test_a_stream_says_whether_it_is_being_captured():
     assert not other.is_capturing()
     assert not openreg.is_current_stream_capturing()
     with pytest.raises(torch.AcceleratorError, match="captur"):
-        stream.query()  # spoils the capture, as on CUDA
+        stream.query()  # invalidates the capture, as on CUDA
     driver.orStreamEndCapture(stream, ctypes.byref(graph))
     assert not stream.is_capturing()
     assert stream.query()

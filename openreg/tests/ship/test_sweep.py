@@ -22,7 +22,8 @@ from sweep.exceptions import (
     NOT_CALLED,
     ROUNDED_ELSEWHERE,
 )
-from sweep.known import KNOWN, Known, problems
+from sweep.known import KNOWN, Known, problems, unused
+from sweep.known_of_ways import some
 from sweep.mirror import mirror, names_a_device, parts, tensors
 from sweep.table import table
 from sweep.ways import WAYS, call
@@ -139,6 +140,18 @@ def test_a_known_wrong_that_is_right_is_a_problem(monkeypatch):
     assert len(problems([Verdict("abs", "bool", "out", "crash")])) == 1
 
 
+def test_a_known_wrong_that_no_case_shows_is_a_problem_of_a_whole_run(monkeypatch):
+    entry = some("forward", "wrong value", "strides", "abs neg", "for the test")
+    monkeypatch.setattr(known, "KNOWN", [entry])
+    shown = Verdict("abs", "bool", "forward", "wrong value", "strides 1")
+    assert problems([Verdict("abs", "bool", "forward")]) == []
+    assert unused([shown], full=False) == []
+    (of_neg,) = unused([shown], full=True)
+    assert of_neg.startswith("neg, forward: not seen; remove from KNOWN")
+    (of_both,) = unused([Verdict("abs", "bool", "forward")], full=False)
+    assert of_both.startswith("abs, neg, forward")
+
+
 # -- the sweep itself --
 
 
@@ -185,9 +198,9 @@ def test_a_copy_of_a_sample_keeps_strides_and_shared_memory():
 
 
 def test_a_sample_that_names_no_device_belongs_to_the_cpu():
-    for name, some in (("arange", {False, True}), ("add", {True}), ("empty", {True})):
+    for name, want in (("arange", {False, True}), ("add", {True}), ("empty", {True})):
         made = samples(Case(name, "float32", "forward"), None)
-        assert {names_a_device(sample) for sample in made} == some, name
+        assert {names_a_device(sample) for sample in made} == want, name
 
 
 def test_a_wider_tolerance_is_for_bfloat16_only():

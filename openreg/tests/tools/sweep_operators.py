@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 from sweep.cases import ALL_DTYPES, ANY, all_cases, more_cases
-from sweep.known import problems
+from sweep.known import problems, unused
 from sweep.last_run import LAST_RUN, current_commit, record
 from sweep.runner import QUICK, run_all
 from sweep.table import table
@@ -53,6 +53,8 @@ def main() -> int:
         options.json.write_text(json.dumps(report))
     print(table(verdicts))
     found = problems(verdicts)
+    if not (options.k or options.dtype or options.way):
+        found += unused(verdicts, full=options.full)
     print(*found, sep="\n")
     seconds = time.monotonic() - start
     print(f"{len(cases)} cases in {seconds:.0f} s, {len(found)} problems")

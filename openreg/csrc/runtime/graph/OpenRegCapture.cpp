@@ -1,4 +1,5 @@
-// A stream capture under way: who records, what spoilt it; see docs/modules/graphs.md.
+// A stream capture under way: who records, what invalidated it; see
+// docs/modules/graphs.md.
 #include "csrc/runtime/graph/OpenRegCapture.h"
 
 #include <openreg_graph.h>
@@ -86,14 +87,14 @@ CapturedRngStates Capture::take_draws() {
 
 void Capture::invalidate(const std::string& why) {
   const std::lock_guard lock(mutex_);
-  if (spoilt_by_.empty()) {
-    spoilt_by_ = why;
+  if (invalidated_by_.empty()) {
+    invalidated_by_ = why;
   }
 }
 
 std::string Capture::invalidated_by() const {
   const std::lock_guard lock(mutex_);
-  return spoilt_by_;
+  return invalidated_by_;
 }
 
 // LITERALINCLUDE START: REFUSE_IN_CAPTURE
@@ -111,7 +112,7 @@ void refuse_in_capture(DeviceIndex device, const std::string& call, const char* 
   throw c10::AcceleratorError(
       {__func__, __FILE__, uint32_t{__LINE__}}, orErrorStreamCaptureUnsupported,
       c10::str("openreg: ", what,
-               ". This spoils the capture "
+               ". This invalidates the capture "
                "(orErrorStreamCaptureUnsupported; see docs/modules/graphs.md)"));
 }
 // LITERALINCLUDE END: REFUSE_IN_CAPTURE

@@ -1,4 +1,5 @@
-// A stream capture under way: who records, what spoilt it; see docs/modules/graphs.md.
+// A stream capture under way: who records, what invalidated it; see
+// docs/modules/graphs.md.
 #pragma once
 
 #include <c10/core/Allocator.h>
@@ -11,7 +12,8 @@
 #include <string>
 
 #include "csrc/Export.h"
-#include "csrc/runtime/random/OpenRegGenerator.h"
+#include "csrc/runtime/device/OpenRegFunctions.h"
+#include "csrc/runtime/random/PhiloxState.h"
 
 namespace openreg {
 
@@ -54,12 +56,12 @@ class OPENREG_EXPORT Capture {
   const uint64_t id_;
   mutable std::mutex mutex_;  // nothing is allocated and no Python runs under it
   CapturedRngStates draws_;
-  std::string spoilt_by_;
+  std::string invalidated_by_;
 };
 
 // Throws if the current stream of `device` (-1: of the current device) is captured, and
-// spoils that capture: `call` would be in the graph in part, or not at all. `why` goes
-// on with "because".
+// invalidates that capture: `call` would be in the graph in part, or not at all. `why`
+// goes on with "because".
 OPENREG_EXPORT void refuse_in_capture(DeviceIndex device, const std::string& call,
                                       const char* why);
 

@@ -14,29 +14,7 @@
 
 namespace openreg {
 
-PhiloxState PhiloxGeneratorState::get() const {
-  const std::lock_guard lock(mutex_);
-  return words_;
-}
-
-void PhiloxGeneratorState::set(PhiloxState words) {
-  const std::lock_guard lock(mutex_);
-  words_ = words;
-}
-
-void PhiloxGeneratorState::set_offset(uint64_t offset) {
-  const std::lock_guard lock(mutex_);
-  words_.offset = offset;
-}
-
 // LITERALINCLUDE START: RESERVE
-PhiloxState PhiloxGeneratorState::reserve(uint64_t blocks) {
-  const std::lock_guard lock(mutex_);
-  const PhiloxState taken = words_;
-  words_.offset += blocks;
-  return taken;
-}
-
 PhiloxKernelState reserve(const std::optional<at::Generator>& generator,
                           DeviceIndex device, uint64_t blocks) {
   auto* impl = at::get_generator_or_default<OpenRegGeneratorImpl>(
@@ -108,7 +86,6 @@ c10::intrusive_ptr<c10::TensorImpl> OpenRegGeneratorImpl::get_state() const {
   return state.getIntrusivePtr();
 }
 // LITERALINCLUDE END: STATE
-static_assert(sizeof(PhiloxState) == 16, "the state is these bytes");
 
 // LITERALINCLUDE START: GRAPHSAFE
 c10::intrusive_ptr<c10::GeneratorImpl> OpenRegGeneratorImpl::graphsafe_get_state()

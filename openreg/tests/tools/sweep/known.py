@@ -36,3 +36,23 @@ def problems(verdicts: list[Verdict]) -> list[str]:
         if any(one.always for one in known) and not wrong:
             found.append(f"{name}: right now; remove it from KNOWN")
     return found
+
+
+def unused(verdicts: list[Verdict], *, full: bool) -> list[str]:
+    """Return what is known and was not seen in a run of all cases.
+
+    A run with few samples need not meet each operator of an entry, but it meets one.
+    """
+    found = []
+    for known in KNOWN:
+        seen = {
+            verdict.operator
+            for verdict in verdicts
+            if known.covers(verdict.case) and known.explains(verdict)
+        }
+        missing = [name for name in known.operators if name not in seen]
+        if missing and (full or not seen):
+            names = ", ".join(missing)
+            ways = ", ".join(known.ways)
+            found.append(f"{names}, {ways}: not seen; remove from KNOWN: {known.cause}")
+    return found

@@ -33,14 +33,16 @@ struct Capture {
   std::vector<Member> members;  // the first one began the capture
   std::vector<Node> nodes;
   bool live = true;
-  std::string spoiltBy;  // the call that spoilt it and why; empty while all is well
+  std::string
+      invalidatedBy;  // the call that invalidated it and why; empty while all is well
 
   Member& member(const Stream& stream) {
     return *std::find_if(members.begin(), members.end(),
                          [&](Member& m) { return m.stream.get() == &stream; });
   }
   void invalidate(const char* why) {
-    if (spoiltBy.empty()) spoiltBy = std::string(driver::thread.function) + "() " + why;
+    if (invalidatedBy.empty())
+      invalidatedBy = std::string(driver::thread.function) + "() " + why;
   }
 };
 
@@ -58,15 +60,15 @@ auto& captures = *new std::vector<std::shared_ptr<Capture>>;  // the live ones
 std::atomic<int> captureCount = 0;
 uint64_t lastId = 0;
 
-orError_t failSpoilt(const Capture& capture) {
+orError_t failInvalidated(const Capture& capture) {
   return fail(orErrorStreamCaptureInvalidated,
-              "the capture was spoilt: %s. End it, and keep that call out of it",
-              capture.spoiltBy.c_str());
+              "the capture was invalidated: %s. End it, and keep that call out of it",
+              capture.invalidatedBy.c_str());
 }
 
 orError_t failUnsupported(Capture& capture, const char* why) {
   capture.invalidate(why);
-  return fail(orErrorStreamCaptureUnsupported, "%s. This spoils the capture", why);
+  return fail(orErrorStreamCaptureUnsupported, "%s. This invalidates the capture", why);
 }
 
 void merge(Seen& into, const Seen& from) {
@@ -109,7 +111,7 @@ orError_t captureTask(Stream& stream, Task&& task) {
                 "another thread has just ended the capture");
   }
   Capture& capture = *stream.capture;
-  if (!capture.spoiltBy.empty()) return failSpoilt(capture);
+  if (!capture.invalidatedBy.empty()) return failInvalidated(capture);
   if (orError_t error = stream.device().reportFault()) return error;
   Node& node = capture.nodes.emplace_back();  // may throw: before the task is taken
   node = {std::move(task), &stream.device(), stream.number()};
@@ -123,7 +125,7 @@ orError_t captureMark(Stream& stream, std::shared_ptr<CapturedMark>* mark) {
     return fail(orErrorStreamCaptureInvalidated,
                 "another thread has just ended the capture");
   }
-  if (!stream.capture->spoiltBy.empty()) return failSpoilt(*stream.capture);
+  if (!stream.capture->invalidatedBy.empty()) return failInvalidated(*stream.capture);
   *mark = std::make_shared<CapturedMark>(
       CapturedMark{stream.capture, stream.capture->member(stream).seen});
   return orSuccess;
@@ -143,7 +145,7 @@ orError_t captureJoin(Stream& stream, const CapturedMark& mark) {
     failUnsupported(*stream.capture, why);
     return failUnsupported(capture, why);
   }
-  if (!capture.spoiltBy.empty()) return failSpoilt(capture);
+  if (!capture.invalidatedBy.empty()) return failInvalidated(capture);
   if (stream.capture) {
     merge(capture.member(stream).seen, mark.seen);
   } else {
@@ -266,7 +268,7 @@ orError_t orStreamEndCapture(orStream_t stream, orGraph_t* graph) {
       member.stream->capture = nullptr;
       member.stream->capturing.store(false, std::memory_order_release);
     }
-    if (!capture->spoiltBy.empty()) return failSpoilt(*capture);
+    if (!capture->invalidatedBy.empty()) return failInvalidated(*capture);
     Seen& seen = members.front().seen;
     for (auto& member : members) {
       const Stream* forked = member.stream.get();

@@ -40,7 +40,7 @@ Entry entryOf(orError_t error) {
     OPENREG_ERROR(orErrorNotSupported, "the call is not supported")
     OPENREG_ERROR(orErrorStreamCaptureUnsupported,
                   "the call is not permitted during a stream capture")
-    OPENREG_ERROR(orErrorStreamCaptureInvalidated, "the stream capture was spoilt")
+    OPENREG_ERROR(orErrorStreamCaptureInvalidated, "the stream capture was invalidated")
     OPENREG_ERROR(orErrorStreamCaptureUnjoined,
                   "a forked stream did not join the capture again")
     OPENREG_ERROR(orErrorUnknown, "unknown error")

@@ -81,7 +81,7 @@ typedef enum orError {
   orErrorNotSupported = 801,
   /* The call is not allowed while the stream is capturing. */
   orErrorStreamCaptureUnsupported = 900,
-  /* An earlier forbidden call spoilt the capture. */
+  /* An earlier forbidden call invalidated the capture. */
   orErrorStreamCaptureInvalidated = 901,
   /* The capture ended while a forked stream had not joined the first. */
   orErrorStreamCaptureUnjoined = 904,
@@ -310,7 +310,7 @@ typedef struct orGraph* orGraph_t;
 typedef struct orGraphExec* orGraphExec_t;
 
 /* Where calls that would wait (synchronising, freeing, copies that wait or touch
- * pageable memory) are refused while a capture lasts. Such a call spoils the
+ * pageable memory) are refused while a capture lasts. Such a call invalidates the
  * capture. */
 typedef enum orStreamCaptureMode {
   orStreamCaptureModeGlobal = 0,      /* on every thread */
@@ -330,11 +330,11 @@ typedef enum orStreamCaptureMode {
  * pageable memory there; letting it wait for an event recorded outside the capture. */
 OPENREG_API orError_t orStreamBeginCapture(orStream_t stream, orStreamCaptureMode mode);
 /* Ends the capture and gives the graph. Must be called with the stream that began it
- * (orErrorInvalidValue otherwise). After a spoilt or unjoined capture the error is
- * returned, the capture is over, and *graph is not written. */
+ * (orErrorInvalidValue otherwise). After an invalidated or unjoined capture the error
+ * is returned, the capture is over, and *graph is not written. */
 OPENREG_API orError_t orStreamEndCapture(orStream_t stream, orGraph_t* graph);
-/* *capturing is 1 while the stream takes part in a capture (also a spoilt one), else
- * 0. Never spoils a capture. */
+/* *capturing is 1 while the stream takes part in a capture (also an invalidated one),
+ * else 0. Never invalidates a capture. */
 OPENREG_API orError_t orStreamIsCapturing(orStream_t stream, int* capturing);
 /* Number of tasks in a graph. */
 OPENREG_API orError_t orGraphGetNodeCount(orGraph_t graph, size_t* count);

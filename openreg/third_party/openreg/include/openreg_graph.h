@@ -12,9 +12,9 @@
 extern "C" {
 #endif
 
-/* Which capture `stream` takes part in, also a spoilt one: *capturing is 1, and *id is
- * a number that no other capture of this process has. Otherwise both are 0. Never
- * spoils a capture. */
+/* Which capture `stream` takes part in, also an invalidated one: *capturing is 1, and
+ * *id is a number that no other capture of this process has. Otherwise both are 0.
+ * Never invalidates a capture. */
 OPENREG_API orError_t orStreamGetCaptureInfo(orStream_t stream, int* capturing,
                                              uint64_t* id);
 /* Writes the tasks of a graph and their order to the file `path`, in the language of

@@ -1,4 +1,4 @@
-// Capture: what is recorded, joined, refused and spoilt. See
+// Capture: what is recorded, joined, refused and invalidated. See
 // docs/start/architecture.md.
 #include <thread>
 
@@ -28,7 +28,7 @@ class CaptureTest : public DriverTest {
     EXPECT_OK(orGraphDestroy(graph));
     return count;
   }
-  // Ends a capture that must have been spoilt by `call`.
+  // Ends a capture that must have been invalidated by `call`.
   static void endSpoilt(orStream_t stream, const std::string& call) {
     EXPECT_FAILS(launch(stream, [] {}), orErrorStreamCaptureInvalidated, call);
     orGraph_t graph = nullptr;
@@ -327,7 +327,7 @@ TEST_F(CaptureTest, EachHasANumberThatItsStreamsTell) {
   ASSERT_OK(begin(streams[0]));
   EXPECT_NE(numberOf(streams[0]), first);
   EXPECT_EQ(orStreamQuery(streams[0]), orErrorStreamCaptureUnsupported);
-  EXPECT_NE(numberOf(streams[0]), 0u);  // spoilt, and still capturing
+  EXPECT_NE(numberOf(streams[0]), 0u);  // invalidated, and still capturing
   endSpoilt(streams[0], "orStreamQuery");
 }
 

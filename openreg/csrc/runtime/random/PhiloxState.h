@@ -1,0 +1,62 @@
+// What generators, captures and kernels share of a random state; see
+// docs/runtime/generator.md.
+#pragma once
+
+#include <c10/core/GeneratorImpl.h>
+#include <c10/util/intrusive_ptr.h>
+#include <openreg.h>
+
+#include <cstdint>
+#include <mutex>
+
+namespace openreg {
+
+// LITERALINCLUDE START: PHILOX_STATE
+// All that a kernel needs of a generator: the key, and its first counter.
+struct PhiloxState {
+  uint64_t seed = c10::default_rng_seed_val;
+  uint64_t offset = 0;  // in blocks of 128 bits
+};
+
+// The words of a generator. Several generators may share them: see
+// graphsafe_get_state. Therefore they have a lock of their own.
+class PhiloxGeneratorState final : public c10::intrusive_ptr_target {
+ public:
+  explicit PhiloxGeneratorState(PhiloxState words = {}) : words_(words) {}
+  PhiloxState get() const;
+  void set(PhiloxState words);
+  void set_offset(uint64_t offset);
+  // Takes the next `blocks` counters, for good: nobody gets them again.
+  PhiloxState reserve(uint64_t blocks);
+
+ private:
+  mutable std::mutex mutex_;
+  PhiloxState words_;
+};
+// LITERALINCLUDE END: PHILOX_STATE
+
+// LITERALINCLUDE START: PHILOX_SOURCE
+// What a launch hands to a kernel of a generator: a state, by value. In a captured
+// graph it is an address instead, because each replay has another state: there is the
+// state of the whole graph, and the kernel starts `relative.offset` blocks behind.
+class PhiloxKernelState {
+ public:
+  PhiloxKernelState(PhiloxState state) : state_(state) {}
+  PhiloxKernelState(PhiloxState relative, const void* of_graph)
+      : state_(relative), of_graph_(of_graph) {}
+
+  PhiloxState state() const {  // of a graph: inside a kernel only
+    if (of_graph_ == nullptr) {
+      return state_;
+    }
+    const auto* graph = static_cast<const PhiloxState*>(orKernelAddress(of_graph_));
+    return {graph->seed, graph->offset + state_.offset};
+  }
+
+ private:
+  PhiloxState state_;
+  const void* of_graph_ = nullptr;  // device memory, which the graph keeps
+};
+// LITERALINCLUDE END: PHILOX_SOURCE
+
+}  // namespace openreg
