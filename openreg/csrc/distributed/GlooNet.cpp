@@ -4,11 +4,11 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 
+#include <cstdio>
 #include <limits>
 #include <memory>
 #include <mutex>
 #include <set>
-#include <string>
 #include <utility>
 
 namespace openreg {
@@ -20,7 +20,13 @@ using HostTensors = std::vector<at::Tensor>;
 // No message has this tag: those of OCCL are smaller.
 constexpr int kUnusedTag = std::numeric_limits<int>::max();
 
-thread_local std::string net_error;
+// Of the last failing call of this thread. No std::string: its destructor would run
+// before those of other variables of the thread, which may still call the library.
+thread_local char net_error[1024] = "";
+
+void keep_error(const char* text) {
+  std::snprintf(net_error, sizeof net_error, "%s", text);
+}
 
 struct GlooRequest {
   GlooWork work;
@@ -34,9 +40,9 @@ occlResult_t without_exceptions(const Body& body) {
     body();
     return occlSuccess;
   } catch (const c10::Error& error) {
-    net_error = error.what_without_backtrace();
+    keep_error(error.what_without_backtrace());
   } catch (const std::exception& error) {
-    net_error = error.what();
+    keep_error(error.what());
   }
   return occlSystemError;
 }
@@ -103,7 +109,7 @@ class GlooNet {
 
   static void abort(void* context) { of(context).abort_all(); }
   static void close(void* context) { delete &of(context); }
-  static const char* last_error(void*) { return net_error.c_str(); }
+  static const char* last_error(void*) { return net_error; }
 
  private:
   static GlooNet& of(void* context) { return *static_cast<GlooNet*>(context); }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "memory.h"
 #include "occl_comm.h"
@@ -21,11 +22,24 @@ struct Launch {
   occlGroupOptions_t options = {};
 };
 
-// The group that the calling thread has open.
+// The group that the calling thread has open; empty if it has none.
 struct Group {
   int depth = 0;
   bool failed = false;  // a call in it was refused
-  std::vector<std::unique_ptr<Launch>> launches;
+  // A pointer, so that nothing is destroyed when the thread ends: other variables of
+  // the thread may use the library later.
+  std::vector<std::unique_ptr<Launch>>* launches = nullptr;
+
+  void open() {
+    if (launches == nullptr) launches = new std::vector<std::unique_ptr<Launch>>;
+    ++depth;
+  }
+  // What was in it, and whether a call was refused.
+  std::pair<std::vector<std::unique_ptr<Launch>>, bool> close() {
+    const std::unique_ptr<std::vector<std::unique_ptr<Launch>>> owner(
+        std::exchange(launches, nullptr));
+    return {std::move(*owner), std::exchange(failed, false)};
+  }
 };
 thread_local Group group;
 
@@ -132,19 +146,8 @@ void enqueue(std::unique_ptr<Launch> launch) {
   comm->collectives += collective ? 1 : 0;
 }
 
-void end_group(const occlGroupOptions_t* options) {
-  if (group.depth == 0) {
-    throw Failure(occlInvalidUsage, "there is no occlGroupStart() before it");
-  }
-  if (--group.depth > 0) return;
-  auto launches = std::exchange(group.launches, {});
-  if (std::exchange(group.failed, false)) {
-    throw Failure(occlInvalidUsage, "a call in the group was refused: nothing is done");
-  }
-  if (options != nullptr && launches.size() != 1) {
-    throw Failure(occlInvalidUsage, joined("the calls are on ", launches.size(),
-                                           " communicators and streams, not on one"));
-  }
+void enqueue_all(std::vector<std::unique_ptr<Launch>> launches,
+                 const occlGroupOptions_t* options) {
   for (auto& launch : launches) {
     Comm& comm = *launch->comm;
     launch->operation.timeout = comm.timeout;
@@ -159,6 +162,22 @@ void end_group(const occlGroupOptions_t* options) {
     }
     enqueue(std::move(launch));
   }
+}
+
+void end_group(const occlGroupOptions_t* options) {
+  if (group.depth == 0) {
+    throw Failure(occlInvalidUsage, "there is no occlGroupStart() before it");
+  }
+  if (--group.depth > 0) return;
+  auto [launches, failed] = group.close();
+  if (failed) {
+    throw Failure(occlInvalidUsage, "a call in the group was refused: nothing is done");
+  }
+  if (options != nullptr && launches.size() != 1) {
+    throw Failure(occlInvalidUsage, joined("the calls are on ", launches.size(),
+                                           " communicators and streams, not on one"));
+  }
+  enqueue_all(std::move(launches), options);
 }
 
 // Puts a call into the open group, or makes a group of it alone.
@@ -181,15 +200,15 @@ occlResult_t add_call(const char* function, Call call, const void* send, size_t 
     auto same = [&](const auto& launch) {
       return launch->comm.get() == comm.get() && launch->stream == stream;
     };
-    auto found = std::ranges::find_if(group.launches, same);
-    if (found == group.launches.end()) {
-      found = group.launches.insert(
-          found, std::make_unique<Launch>(Launch{comm, stream, function}));
+    std::vector<std::unique_ptr<Launch>> alone;
+    auto& launches = group.depth > 0 ? *group.launches : alone;
+    auto found = std::ranges::find_if(launches, same);
+    if (found == launches.end()) {
+      found = launches.insert(found,
+                              std::make_unique<Launch>(Launch{comm, stream, function}));
     }
     (*found)->operation.calls.push_back(std::move(call));
-    if (group.depth > 0) return;
-    ++group.depth;
-    end_group(nullptr);
+    enqueue_all(std::move(alone), nullptr);
   });
   group.failed |= result != occlSuccess && group.depth > 0;
   return result;
@@ -315,7 +334,7 @@ occlResult_t occlMonitoredBarrier(occlComm_t handle, int64_t timeoutMs) {
 }
 
 occlResult_t occlGroupStart(void) {
-  ++group.depth;
+  group.open();
   return occlSuccess;
 }
 
