@@ -71,7 +71,8 @@ TYPED_SOURCES = {  # by the environment that has what they import
     "docs": ["docs/_ext"],
 }
 BACKEND_TESTS = "openreg/tests"
-PARALLEL = ["-n", "auto", "--maxprocesses", "4"]
+# One more than there are cores: tests often wait, for processes, streams and compilers.
+PARALLEL = ["-n", str(min(4, (os.cpu_count() or 1) + 1))]
 NO_GOOGLETEST = "GoogleTest is missing"  # what the driver's CMake says without it
 STRICT = "-DOPENREG_WERROR=ON"  # in CMAKE_ARGS: a warning of the compiler is an error
 BUILDS = ("cuda", "cpu")  # of torch
