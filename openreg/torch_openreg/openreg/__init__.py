@@ -6,6 +6,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple
 
 import torch
+from torch.compiler import is_dynamo_compiling
 
 from torch_openreg import _C, simulator
 
@@ -169,11 +170,15 @@ def _is_in_bad_fork() -> bool:
 # LITERALINCLUDE START: MODULE_DEVICES
 def is_available() -> bool:
     """Return whether there is a device. Never raises; does not prevent forking."""
+    if is_dynamo_compiling():  # in each of these: names that the compiler knows
+        return torch.accelerator.is_available()
     return _C._device_count() > 0
 
 
 def device_count() -> int:
     """Return the number of devices; 0 without a working driver."""
+    if is_dynamo_compiling():
+        return torch.accelerator.device_count()
     return _C._device_count()
 
 
@@ -184,6 +189,8 @@ def current_device() -> int:
         torch.AcceleratorError: there is no device, or another process started it and
             forked this one.
     """
+    if is_dynamo_compiling():
+        return torch.accelerator.current_device_index()
     return _C._current_device()
 
 
@@ -196,7 +203,8 @@ def set_device(device: _Device) -> None:
     """
     index = _get_device_index(device, optional=False)
     if index >= 0:
-        _C._set_device(index)
+        switch = torch.accelerator.set_device_index
+        (switch if is_dynamo_compiling() else _C._set_device)(index)
 
 
 # LITERALINCLUDE END: MODULE_DEVICES
@@ -207,6 +215,9 @@ def synchronize(device: _Device | None = None) -> None:
         ValueError: the device is of another type.
         torch.AcceleratorError: there is no such device, or a kernel on it failed.
     """
+    if is_dynamo_compiling():
+        torch.accelerator.synchronize(*(() if device is None else (device,)))
+        return
     if device is None and not (is_initialized() or _is_in_bad_fork()):
         return  # no work yet: torch.profiler calls this after programs of the CPU, too
     _lazy_init()
