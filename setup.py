@@ -63,6 +63,7 @@ class CMakeBuild(build_ext):
 setup(
     packages=[
         "torch_openreg",
+        "torch_openreg._inductor",
         "torch_openreg.openreg",
         "torch_openreg_diagnose",
     ],

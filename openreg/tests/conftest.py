@@ -16,7 +16,8 @@ from custom_build import COMPILER, STRICT
 from forkserver import ForkServer
 
 OPENREG = Path(__file__).resolve().parents[1]
-collect_ignore = ["clients"]  # what they import is in the environment of nox -s clients
+# What clients import is in the environment of nox -s clients; nox -s compiler has time.
+collect_ignore = ["clients", "compiler"]
 LIBRARIES = Path(torch_openreg.__file__).parent / "lib"
 
 
@@ -43,6 +44,28 @@ def _environment(env: dict[str, str]) -> dict[str, str]:
     # Some programs hold a kernel back until a later line of theirs.
     always = {"PYTHONFAULTHANDLER": "1", "OPENREG_LAUNCH_BLOCKING": "0"}
     return {**os.environ, **always, **env}
+
+
+@pytest.fixture(scope="session")
+def _inductor_cache(tmp_path_factory):
+    return str(tmp_path_factory.mktemp("inductor"))
+
+
+@pytest.fixture(scope="module")
+def inductor(_inductor_cache):
+    """Compile with Inductor: no code of another run is used, and none is left."""
+    import torch._inductor.config as config
+
+    before = os.environ.get("TORCHINDUCTOR_CACHE_DIR")
+    os.environ["TORCHINDUCTOR_CACHE_DIR"] = _inductor_cache
+    # Neither starts processes that compile nor tries each vector extension.
+    with config.patch({"compile_threads": 1, "cpp.vec_isa_ok": True}):
+        yield _inductor_cache
+    torch._dynamo.reset()
+    if before is None:
+        del os.environ["TORCHINDUCTOR_CACHE_DIR"]
+    else:
+        os.environ["TORCHINDUCTOR_CACHE_DIR"] = before
 
 
 @pytest.fixture

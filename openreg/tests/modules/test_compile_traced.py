@@ -91,7 +91,7 @@ def test_the_current_device_is_a_guard():
 
 
 def test_the_device_of_a_block():
-    """`torch.openreg.device` breaks the graph, see docs/ship/known-gaps.md."""
+    """`torch.openreg.device` breaks the graph, see docs/ship/known-gaps-compiler.md."""
 
     def call(x):
         with torch.accelerator.device_index(1):

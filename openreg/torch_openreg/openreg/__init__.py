@@ -2,6 +2,7 @@
 """Devices of the simulated accelerator OpenReg, with the names of ``torch.cuda``."""
 
 import logging
+from importlib import import_module
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -128,6 +129,8 @@ if not TYPE_CHECKING:  # or type checkers would accept every name
         """Answer ``_initialized``, which torch.utils.checkpoint reads, as it is now."""
         if name == "_initialized":
             return is_initialized()
+        if name == "Scheduling":  # Inductor looks for it, once: see compile-inductor.md
+            import_module("torch_openreg._inductor").register()
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -170,15 +173,13 @@ def _is_in_bad_fork() -> bool:
 # LITERALINCLUDE START: MODULE_DEVICES
 def is_available() -> bool:
     """Return whether there is a device. Never raises; does not prevent forking."""
-    if is_dynamo_compiling():  # in each of these: names that the compiler knows
+    if is_dynamo_compiling():  # below, too: a function that the compiler knows
         return torch.accelerator.is_available()
     return _C._device_count() > 0
 
 
 def device_count() -> int:
     """Return the number of devices; 0 without a working driver."""
-    if is_dynamo_compiling():
-        return torch.accelerator.device_count()
     return _C._device_count()
 
 
