@@ -16,8 +16,7 @@ from custom_build import COMPILER, STRICT
 from forkserver import ForkServer
 
 OPENREG = Path(__file__).resolve().parents[1]
-# What clients import is in the environment of nox -s clients; nox -s compiler has time.
-collect_ignore = ["clients", "compiler"]
+collect_ignore = ["clients"]  # what they import is in the environment of nox -s clients
 LIBRARIES = Path(torch_openreg.__file__).parent / "lib"
 
 

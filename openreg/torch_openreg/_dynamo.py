@@ -53,13 +53,13 @@ class _Recorded:
         return self._records[key](values)
 
     def _record(self, values: Values) -> Callable[[Values], Values]:
-        inputs = tree_map_only(torch.Tensor, torch.clone, values)  # (4)
+        inputs = tree_map_only(torch.Tensor, torch.clone, values)  # (1)
         stream, graph = openreg.Stream(), torch.accelerator.Graph()
         stream.wait_stream(openreg.current_stream())
         try:
             with stream, graph:
                 outputs = self._module(*inputs)
-        except torch.AcceleratorError:  # (5)
+        except torch.AcceleratorError:  # (2)
             return lambda values: self._module(*values)
 
         def replay(values: Values) -> Values:

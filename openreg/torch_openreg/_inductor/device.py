@@ -12,7 +12,6 @@ from torch_openreg.openreg import streams
 from torch_openreg.openreg._utils import _get_device_index
 
 
-# LITERALINCLUDE START: DEVICE_INTERFACE
 class OpenRegInterface(DeviceInterface):
     """Devices, streams and events, as compiled code and its tuning use them."""
 
@@ -77,9 +76,6 @@ class OpenRegInterface(DeviceInterface):
                 cls._properties = tuple(each)
             index = cls._device if device is None else _get_device_index(device)
             return cls._properties[index]
-
-
-# LITERALINCLUDE END: DEVICE_INTERFACE
 
 
 # LITERALINCLUDE START: DEVICE_OP_OVERRIDES
