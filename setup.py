@@ -61,7 +61,12 @@ class CMakeBuild(build_ext):
 
 # LITERALINCLUDE START: SETUP
 setup(
-    packages=["torch_openreg", "torch_openreg.openreg", "torch_openreg_diagnose"],
+    packages=[
+        "torch_openreg",
+        "torch_openreg._inductor",
+        "torch_openreg.openreg",
+        "torch_openreg_diagnose",
+    ],
     package_dir={
         "torch_openreg": "openreg/torch_openreg",
         "torch_openreg_diagnose": "openreg/torch_openreg_diagnose",
@@ -76,6 +81,9 @@ setup(
     entry_points={
         "torch.backends": [
             "torch_openreg = torch_openreg:_autoload",
+        ],
+        "torch_dynamo_backends": [
+            "openreg = torch_openreg._dynamo:record_graphs",
         ],
     },
 )

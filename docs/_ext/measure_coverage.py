@@ -22,7 +22,12 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "coverage"
 PACKAGE = ROOT / "openreg" / "torch_openreg"
 DIAGNOSIS = ROOT / "openreg" / "torch_openreg_diagnose"
-ENTRY_POINTS = "[torch.backends]\ntorch_openreg = torch_openreg:_autoload\n"
+ENTRY_POINTS = """
+[torch.backends]
+torch_openreg = torch_openreg:_autoload
+[torch_dynamo_backends]
+openreg = torch_openreg._dynamo:record_graphs
+"""
 METADATA = "Metadata-Version: 2.1\nName: torch_openreg\nVersion: 0\n"
 # Threads count lines, too. NDEBUG, as in the build that is released.
 FLAGS = "--coverage -fprofile-update=atomic -O0 -DNDEBUG"

@@ -45,6 +45,28 @@ def _environment(env: dict[str, str]) -> dict[str, str]:
     return {**os.environ, **always, **env}
 
 
+@pytest.fixture(scope="session")
+def _inductor_cache(tmp_path_factory):
+    return str(tmp_path_factory.mktemp("inductor"))
+
+
+@pytest.fixture(scope="module")
+def inductor(_inductor_cache):
+    """Compile with Inductor: no code of another run is used, and none is left."""
+    import torch._inductor.config as config
+
+    before = os.environ.get("TORCHINDUCTOR_CACHE_DIR")
+    os.environ["TORCHINDUCTOR_CACHE_DIR"] = _inductor_cache
+    # Neither starts processes that compile nor tries each vector extension.
+    with config.patch({"compile_threads": 1, "cpp.vec_isa_ok": True}):
+        yield _inductor_cache
+    torch._dynamo.reset()
+    if before is None:
+        del os.environ["TORCHINDUCTOR_CACHE_DIR"]
+    else:
+        os.environ["TORCHINDUCTOR_CACHE_DIR"] = before
+
+
 @pytest.fixture
 def run_python():
     """Run a program in a new interpreter; return the finished process."""

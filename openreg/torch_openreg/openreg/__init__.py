@@ -2,10 +2,12 @@
 """Devices of the simulated accelerator OpenReg, with the names of ``torch.cuda``."""
 
 import logging
+from importlib import import_module
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple
 
 import torch
+from torch.compiler import is_dynamo_compiling
 
 from torch_openreg import _C, simulator
 
@@ -127,6 +129,8 @@ if not TYPE_CHECKING:  # or type checkers would accept every name
         """Answer ``_initialized``, which torch.utils.checkpoint reads, as it is now."""
         if name == "_initialized":
             return is_initialized()
+        if name == "Scheduling":  # Inductor looks for it, once: see compile-inductor.md
+            import_module("torch_openreg._inductor").register()
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -169,6 +173,8 @@ def _is_in_bad_fork() -> bool:
 # LITERALINCLUDE START: MODULE_DEVICES
 def is_available() -> bool:
     """Return whether there is a device. Never raises; does not prevent forking."""
+    if is_dynamo_compiling():  # below, too: a function that the compiler knows
+        return torch.accelerator.is_available()
     return _C._device_count() > 0
 
 
@@ -184,6 +190,8 @@ def current_device() -> int:
         torch.AcceleratorError: there is no device, or another process started it and
             forked this one.
     """
+    if is_dynamo_compiling():
+        return torch.accelerator.current_device_index()
     return _C._current_device()
 
 
@@ -196,7 +204,8 @@ def set_device(device: _Device) -> None:
     """
     index = _get_device_index(device, optional=False)
     if index >= 0:
-        _C._set_device(index)
+        switch = torch.accelerator.set_device_index
+        (switch if is_dynamo_compiling() else _C._set_device)(index)
 
 
 # LITERALINCLUDE END: MODULE_DEVICES
@@ -207,6 +216,9 @@ def synchronize(device: _Device | None = None) -> None:
         ValueError: the device is of another type.
         torch.AcceleratorError: there is no such device, or a kernel on it failed.
     """
+    if is_dynamo_compiling():
+        torch.accelerator.synchronize(*(() if device is None else (device,)))
+        return
     if device is None and not (is_initialized() or _is_in_bad_fork()):
         return  # no work yet: torch.profiler calls this after programs of the CPU, too
     _lazy_init()

@@ -6,6 +6,7 @@ from types import TracebackType
 from typing import Self
 
 import torch
+from torch.compiler import is_dynamo_compiling
 
 from torch_openreg import _C
 
@@ -168,6 +169,9 @@ def current_stream(device: _Device | None = None) -> Stream:
     Raises:
         torch.AcceleratorError: there is no such device.
     """
+    if is_dynamo_compiling():
+        traced = torch.accelerator.current_stream
+        return traced() if device is None else traced(device)  # type: ignore[return-value]
     return Stream(**_key(torch.accelerator.current_stream(_get_current_index(device))))
 
 
@@ -252,9 +256,15 @@ class StreamContext:
 # LITERALINCLUDE END: STREAM_CONTEXT
 
 
+# LITERALINCLUDE START: TRACED_STREAM
 def stream(stream: torch.Stream | None) -> StreamContext:
     """Return a context manager that makes a stream current."""
+    if is_dynamo_compiling() and stream is not None:
+        return stream  # type: ignore[return-value]  # Dynamo knows `with stream:`
     return StreamContext(stream)
+
+
+# LITERALINCLUDE END: TRACED_STREAM
 
 
 def _sleep(cycles: int) -> None:

@@ -4,7 +4,10 @@
 #include <ATen/Context.h>
 #include <ATen/ExpandUtils.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/empty_strided.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "csrc/aten/kernels/Attention.h"
@@ -16,9 +19,15 @@
 namespace openreg {
 namespace {
 
+// A size that depends on data counts as not zero: the choice cannot know it.
+bool has_no_elements(const at::Tensor& tensor) {
+  return TORCH_GUARD_OR_FALSE(c10::sym_eq(tensor.sym_numel(), 0));
+}
+
 // LITERALINCLUDE START: ATTENTION_WHY_NOT
 // Why the fused kernel cannot take these arguments; null if it can. The choice asks
-// this to fall back on the math implementation, the operator to refuse.
+// this to fall back on the math implementation, the operator to refuse. A compiler asks
+// with sizes that are symbols, so each comparison may become a guard of its graph.
 const char* why_not(const at::Tensor& query, const at::Tensor& key,
                     const at::Tensor& value, const std::optional<at::Tensor>& mask,
                     bool groups_allowed) {
@@ -31,12 +40,13 @@ const char* why_not(const at::Tensor& query, const at::Tensor& key,
       value.scalar_type() != dtype) {
     return "query, key and value must have the same floating point dtype";
   }
-  const int64_t batch = query.size(0), heads = query.size(1), kv_heads = key.size(1);
-  if (query.numel() == 0 || key.numel() == 0 || value.numel() == 0) {
+  const auto q = query.sym_sizes(), k = key.sym_sizes(), v = value.sym_sizes();
+  const c10::SymInt &batch = q[0], &heads = q[1], &kv_heads = k[1];
+  if (has_no_elements(query) || has_no_elements(key) || has_no_elements(value)) {
     return "query, key and value must have elements";
   }
-  if (key.size(0) != batch || value.size(0) != batch || value.size(1) != kv_heads ||
-      value.size(2) != key.size(2) || key.size(3) != query.size(3)) {
+  if (k[0] != batch || v[0] != batch || v[1] != kv_heads || v[2] != k[2] ||
+      k[3] != q[3]) {
     return "the sizes of query, key and value do not fit";
   }
   if (heads != kv_heads && (!groups_allowed || heads % kv_heads != 0)) {
@@ -45,8 +55,7 @@ const char* why_not(const at::Tensor& query, const at::Tensor& key,
   if (is_given(mask) &&
       ((mask->scalar_type() != dtype && mask->scalar_type() != at::kFloat &&
         mask->scalar_type() != at::kBool) ||
-       !at::is_expandable_to(mask->sizes(),
-                             {batch, heads, query.size(2), key.size(2)}))) {
+       !at::is_expandable_to(mask->sym_sizes(), {batch, heads, q[2], k[2]}))) {
     return "the mask must broadcast to the scores, and be boolean or of their dtype";
   }
   return nullptr;
@@ -87,6 +96,25 @@ AttentionProblem problem_of(const at::Tensor& query, double dropout_p, bool is_c
   return {scale.value_or(1 / std::sqrt(size)), dropout_p, is_causal};
 }
 
+// An output of this size whose dimensions lie in memory in the order of the query's.
+// The compiler computes strides with the same rule: torch/_meta_registrations.py.
+at::Tensor empty_in_layout_of(const at::Tensor& query, at::IntArrayRef sizes) {
+  if (query.sizes() == sizes) {
+    return at::empty_like(query);
+  }
+  std::array<int64_t, 4> order{0, 1, 2, 3};
+  std::stable_sort(order.begin(), order.end(), [&query](int64_t one, int64_t other) {
+    return query.stride(one) > query.stride(other);
+  });
+  std::array<int64_t, 4> strides{};
+  int64_t stride = 1;
+  for (auto dim = order.rbegin(); dim != order.rend(); ++dim) {
+    strides[*dim] = stride;
+    stride *= sizes[*dim];
+  }
+  return at::empty_strided(sizes, strides, query.options());
+}
+
 // One random number for each score.
 PhiloxKernelState reserve_scores(const at::Tensor& query, const at::Tensor& key) {
   const int64_t scores = query.size(0) * query.size(1) * query.size(2) * key.size(2);
@@ -123,12 +151,10 @@ fused_attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor
         attn_bias, dropout_p);
   TORCH_CHECK(!return_debug_mask, "openreg: attention returns no debug mask");
   const int64_t batch = query.size(0), heads = query.size(1), length = query.size(2);
-  const auto wide_dtype = at::toOpMathType(query.scalar_type());
-  at::Tensor out = at::empty({batch, length, heads, value.size(3)}, query.options())
-                       .transpose(1, 2);  // (1)
+  at::Tensor out =
+      empty_in_layout_of(query, {batch, heads, length, value.size(3)});  // (1)
   at::Tensor logsumexp =
-      at::empty({batch, length, heads}, query.options().dtype(wide_dtype))
-          .transpose(1, 2);
+      at::empty({batch, heads, length}, query.options().dtype(at::kFloat));
   at::Tensor seed = at::empty({}, query.options().dtype(at::kLong));  // (2)
   at::Tensor offset = at::empty({}, query.options().dtype(at::kLong));
   PhiloxKernelState random({0, 0});
@@ -171,7 +197,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> fused_attention_backw
                   out.scalar_type() == query.scalar_type() &&
                   grad_out.scalar_type() == query.scalar_type() &&
                   logsumexp.sizes() == query.sizes().slice(0, 3) &&
-                  logsumexp.scalar_type() == at::toOpMathType(query.scalar_type()) &&
+                  logsumexp.scalar_type() == at::kFloat &&
                   philox_seed.scalar_type() == at::kLong && philox_seed.numel() == 1 &&
                   philox_offset.scalar_type() == at::kLong &&
                   philox_offset.numel() == 1,
@@ -183,7 +209,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> fused_attention_backw
   const std::array<const at::Tensor*, 4> inputs{&query, &key, &value, &attn_bias};
   for (const auto i : c10::irange(inputs.size())) {
     if (grad_input_mask[i] && inputs[i]->defined()) {
-      grads[i] = at::empty(inputs[i]->sizes(), inputs[i]->options());
+      grads[i] = at::empty_like(*inputs[i]);
     }
   }
   launch("attention_backward", query.device(),

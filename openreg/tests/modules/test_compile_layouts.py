@@ -1,0 +1,50 @@
+# Kernels return what fake tensors promise; see docs/modules/compile-dynamo.md.
+import warnings
+
+import pytest
+from fake_layouts import compare
+
+# Where the kernel of ATen's CPU library, which the device runs, differs in the same
+# way from torch's function for fake tensors, or that function describes CUDA's kernel.
+DEVIATIONS = {
+    "aten._cdist_backward.default": "without elements, the CPU broadcasts first",
+    "aten._embedding_bag.default": "the promise for other devices is CUDA's kernel",
+    "aten._native_batch_norm_legit.default": "evaluation: the CPU saves no statistics",
+    "aten.native_batch_norm.default": "evaluation: the CPU saves no statistics",
+    "aten.max_unpool2d.default": "the CPU keeps channels last",
+}
+ALL_OF = frozenset(
+    {
+        "cdist",
+        "nn.functional.max_unpool2d",
+        "nn.functional.scaled_dot_product_attention",
+    }
+)  # a later sample shows it
+
+
+@pytest.fixture(scope="module")
+def compared():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return compare(limit=2, all_of=ALL_OF)
+
+
+def test_results_look_as_fake_tensors_promise(compared):
+    unexpected = {
+        name: text
+        for name, text in compared.different.items()
+        if name not in DEVIATIONS
+    }
+    assert unexpected == {}
+
+
+def test_each_deviation_is_still_there(compared):
+    assert sorted(DEVIATIONS.keys() - compared.different.keys()) == []
+
+
+def test_the_comparison_met_the_operators(compared):
+    assert len(compared.alike) > 300
+    assert "aten.addmm.default" in compared.alike
+    overrideable = "_scaled_dot_product_fused_attention_overrideable"
+    assert compared.alike[f"aten.{overrideable}.default"]
+    assert compared.alike[f"aten.{overrideable}_backward.default"]

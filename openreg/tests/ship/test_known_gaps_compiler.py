@@ -1,0 +1,96 @@
+# Limits of the compiler of torch 2.13; see docs/ship/known-gaps-compiler.md.
+#
+# A test that fails here is good news: torch has lost a limit. Remove the test, the
+# section of the page and the workaround.
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+import torch
+
+TORCH = Path(torch.__file__).parent
+
+
+@pytest.fixture(autouse=True)
+def _new_compiler():
+    torch._dynamo.reset()
+    yield
+    torch._dynamo.reset()
+
+
+def ones():
+    return torch.ones(2, device="openreg")
+
+
+def test_no_hook_for_the_device_interface():
+    from torch._dynamo import device_interface
+
+    source = inspect.getsource(device_interface.init_device_reg)
+    names = re.findall(r'register_interface_for_device\("(\w+)"', source)
+    assert names == ["cuda", "xpu", "mtia", "cpu", "mps", "tpu"]
+
+
+@pytest.mark.parametrize(("backend", "index"), [("eager", 1), ("aot_eager", 0)])
+def test_the_block_of_a_device(backend, index):
+    def make(x):
+        with torch.accelerator.device_index(1):
+            return torch.ones_like(x, device="openreg")
+
+    assert torch.compile(make, backend=backend)(ones()).device.index == index
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_the_block_of_a_stream(backend):
+    stream = torch.openreg.Stream()
+
+    def call(x):
+        with stream:
+            return x + 1
+
+    compiled = torch.compile(call, backend=backend)
+    compiled(ones())
+    x = ones()
+    with torch.openreg.simulator.hold(stream):
+        y = compiled(x)
+        torch.openreg.current_stream().synchronize()  # it ran here, not there
+    assert y.tolist() == [2, 2]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: torch.accelerator.set_device_index(0),
+        lambda: torch.manual_seed(0),
+    ],
+)
+def test_functions_that_break_a_graph(call):
+    def function(x):
+        call()
+        return x + 1
+
+    with pytest.raises(torch._dynamo.exc.Unsupported):
+        torch.compile(function, backend="eager", fullgraph=True)(ones())
+    assert torch.compile(function, backend="eager")(ones()).tolist() == [2, 2]
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_no_ahead_of_time_compilation():
+    program = torch.export.export(torch.nn.ReLU(), (ones(),))
+    with pytest.raises(Exception, match="Device openreg not supported"):
+        torch._inductor.aoti_compile_and_package(program)
+    header = TORCH / "include/torch/csrc/inductor/aoti_runtime/model_base.h"
+    assert 'std::regex re("(cpu|cuda|xpu|mps)(:([0-9]+))?");' in header.read_text()
+
+
+def test_only_the_cpu_is_exempt_from_new_loops():
+    from torch._inductor.scheduler import BaseSchedulerNode, Scheduler
+
+    assert 'device.type == "cpu"' in inspect.getsource(BaseSchedulerNode.is_cpu)
+    assert inspect.getsource(Scheduler).count(".is_cpu()") >= 3
+
+
+def test_a_device_that_inductor_does_not_know_has_the_backend_of_cuda():
+    from torch._inductor.utils import get_current_backend
+
+    assert get_current_backend("openreg") == "triton"

@@ -1,0 +1,31 @@
+# Registers the device with Inductor; see docs/modules/compile-inductor.md.
+"""Imported on the first compilation for the device, never by ``import torch``."""
+
+import torch._inductor.config
+from torch._dynamo.device_interface import register_interface_for_device
+from torch._inductor.codegen.common import (
+    register_backend_for_device,
+    register_device_op_overrides,
+)
+
+from . import config
+from .device import OpenRegDeviceOpOverrides, OpenRegInterface
+from .kernels import OpenRegScheduling
+from .wrapper import OpenRegWrapper
+
+
+# LITERALINCLUDE START: INDUCTOR_REGISTER
+def register() -> None:
+    """Make ``torch.compile`` generate code for the device. May be called again."""
+    register_backend_for_device(  # (1)
+        "openreg",
+        OpenRegScheduling,
+        OpenRegWrapper,
+        device_custom_config=config,  # type: ignore[arg-type]  # (2)
+    )
+    register_device_op_overrides("openreg", OpenRegDeviceOpOverrides())  # (3)
+    register_interface_for_device("openreg", OpenRegInterface)  # (4)
+    torch._inductor.config.loop_reindexing_after_fusion = False  # (5)
+
+
+# LITERALINCLUDE END: INDUCTOR_REGISTER

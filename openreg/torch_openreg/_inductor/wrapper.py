@@ -1,0 +1,97 @@
+# The Python that Inductor generates around the kernels; see
+# docs/modules/compile-inductor.md.
+"""Three lines of it differ from those for the CPU."""
+
+from typing import Any
+
+import torch
+from torch._inductor.codegen.wrapper import (
+    EnterCudaStreamContextLine,
+    PythonWrapperCodegen,
+    SubgraphPythonWrapperCodegen,
+)
+from torch._inductor.stream_utils import get_stream_name
+from torch._inductor.virtualized import V
+
+
+# LITERALINCLUDE START: INDUCTOR_WRAPPER
+class _OpenRegLines(PythonWrapperCodegen):
+    """The lines that differ, for whole graphs and for the bodies of control flow."""
+
+    def _generate_kernel_call_helper(
+        self,
+        kernel_name: str,
+        call_args: list[str],
+        *,
+        device: torch.device | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Write the call of a launcher: pointers, sizes, index of the device."""
+        if device is None or device.type != "openreg":
+            super()._generate_kernel_call_helper(
+                kernel_name, call_args, device=device, **kwargs
+            )
+        else:
+            where = str(device.index or 0)
+            self.writeline(self.wrap_kernel_call(kernel_name, [*call_args, where]))
+
+    def make_allocation(
+        self, name: str, device: torch.device, *args: Any, **kwargs: Any
+    ) -> str:
+        """Write the allocation of a buffer: on its device, not on the current one."""
+        line = super().make_allocation(name, device, *args, **kwargs)
+        with_index = f"device='openreg:{device.index or 0}'"
+        return line.replace("device='openreg'", with_index)
+
+    def codegen_cuda_stream_enter(self, stream_idx: int) -> EnterCudaStreamContextLine:
+        """Write ``with stream1:``, after the line that says what ``stream1`` is."""
+        named = self.__dict__.setdefault("_named_streams", set())
+        if stream_idx not in named:
+            named.add(stream_idx)
+            self.writeline(f"{get_stream_name(stream_idx)} = {_stream(stream_idx)}")
+        return super().codegen_cuda_stream_enter(stream_idx)
+
+
+# LITERALINCLUDE END: INDUCTOR_WRAPPER
+
+
+def _stream(stream_idx: int) -> str:
+    """The expression for a stream of the user's; 0 is the current one at the start."""
+    if stream_idx == 0:
+        return "torch.accelerator.current_stream()"
+    index = V.graph.scheduler.stream_idx_to_user_obj_idx[stream_idx]
+    module = "torch._dynamo.graph_bytecode_inputs"
+    return f"{module}.get_external_object_by_index({index})"
+
+
+class OpenRegWrapper(_OpenRegLines):
+    """The wrapper of a whole graph."""
+
+    @staticmethod
+    def create(
+        is_subgraph: bool,
+        subgraph_name: Any,
+        parent_wrapper: Any,
+        partition_signatures: Any = None,
+    ) -> PythonWrapperCodegen:
+        """Return a new wrapper; Inductor calls this."""
+        if is_subgraph:
+            return OpenRegSubgraphWrapper(
+                subgraph_name, parent_wrapper, partition_signatures
+            )
+        return OpenRegWrapper()
+
+    def write_header(self) -> None:
+        """Write the imports, and who compiles the kernels."""
+        super().write_header()
+        self.header.splice(
+            """
+            from torch_openreg._inductor.compile import OpenRegAsyncCompile
+            async_compile = OpenRegAsyncCompile()
+            """,
+            strip=True,
+        )
+
+
+class OpenRegSubgraphWrapper(_OpenRegLines, SubgraphPythonWrapperCodegen):
+    """The wrapper of a body of control flow, such as a branch of ``cond``."""
