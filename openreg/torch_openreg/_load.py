@@ -18,4 +18,5 @@ torch.utils.generate_methods_for_privateuse1_backend(for_storage=True)  # (5)
 torch_openreg.openreg.random._register_graphsafe()  # (6)
 torch_openreg.openreg.reductions._register()  # (7)
 torch_openreg.openreg._distributed._register()  # (8)
+torch_openreg.openreg._sharding._register()  # (9)
 # LITERALINCLUDE END: AUTOLOAD

@@ -15,6 +15,7 @@ from . import (  # noqa: F401  torch looks them up
     _distributed,
     _engine,
     _gpu_trace,
+    _sharding,
     _utils,
     legacy_storages,
     memory,

@@ -1,0 +1,164 @@
+# Tells DTensor how attention may be split; see docs/modules/sharding.md.
+"""Sharding strategies of the operators that torch has no strategy for."""
+
+import importlib.machinery
+import sys
+from collections.abc import Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+import torch
+
+if TYPE_CHECKING:
+    from torch.distributed.tensor._dtensor_spec import DTensorSpec
+    from torch.distributed.tensor.placement_types import Placement
+
+    # The placements of all results, and those of all arguments; None: no tensor.
+    Strategy = tuple[list["Placement | None"], list["Placement | None"]]
+
+_DTENSOR = "torch.distributed.tensor"
+_BATCH, _HEADS, _LENGTH = 0, 1, 2  # dimensions of query, key, value and output
+
+
+# LITERALINCLUDE START: SHARDING_ATTENTION
+def _forward(
+    query: "DTensorSpec",
+    key: "DTensorSpec",
+    value: "DTensorSpec",
+    bias: "DTensorSpec | None" = None,
+    *options: object,
+    **scale: object,
+) -> list["Strategy"]:
+    """Return how the arguments of attention may be placed, with its results."""
+    from torch.distributed.tensor import Replicate
+
+    whole = Replicate()
+    strategies: list[Strategy] = []
+    for place in _places(query, key):
+        results = [place, place, None, None, None, None, whole, whole, None]  # (1)
+        arguments = [place, place, place, _bias(bias, place), *_none(options)]
+        strategies.append((results, arguments))
+    return strategies
+
+
+# LITERALINCLUDE END: SHARDING_ATTENTION
+
+
+# LITERALINCLUDE START: SHARDING_ATTENTION_BACKWARD
+def _backward(
+    grad: "DTensorSpec",
+    query: "DTensorSpec",
+    key: "DTensorSpec",
+    value: "DTensorSpec",
+    bias: "DTensorSpec | None",
+    *saved: object,
+    **scale: object,
+) -> list["Strategy"]:
+    """Return how the arguments of its backward may be placed, with the gradients."""
+    from torch.distributed.tensor import Partial, Replicate, Shard
+
+    whole = Replicate()
+    strategies: list[Strategy] = []
+    for place in _places(query, key):
+        of_bias = _bias(bias, place)
+        shared = isinstance(place, Shard) and of_bias == whole
+        results = [place, place, place, Partial() if shared else of_bias]  # (1)
+        out_lse = [None, place, place, *_none(saved[3:-2]), whole, whole]
+        strategies.append((results, [place, place, place, place, of_bias, *out_lse]))
+    return strategies
+
+
+# LITERALINCLUDE END: SHARDING_ATTENTION_BACKWARD
+
+
+def _none(options: Sequence[object]) -> list[None]:
+    """Return a placement for each argument that is no tensor."""
+    return [None] * len(options)
+
+
+def _places(query: "DTensorSpec", key: "DTensorSpec") -> list["Placement"]:
+    """Return where query, key, value and output may all be.
+
+    The kernel refuses tensors without elements, so no rank may get an empty part. A
+    head of keys must be where its heads of queries are: uneven parts would part them.
+
+    Raises:
+        NotImplementedError: each rank has a part of the sentence. Torch's context
+            parallelism asks for that and takes what comes back for a part, also if
+            DTensor gathered the whole. So gathering would be silently wrong there.
+    """
+    from torch.distributed.tensor import Replicate, Shard
+
+    if Shard(_LENGTH) in query.placements:
+        raise NotImplementedError(
+            "openreg: attention on DTensor: the query is split along the sentence "
+            f"(Shard({_LENGTH})), which the kernel cannot take; redistribute to "
+            f"Shard({_BATCH}), Shard({_HEADS}) or Replicate(). There is no context "
+            "parallelism"
+        )
+
+    ranks = max(query.mesh.shape)
+    places: list[Placement] = [Replicate()]
+    batch, heads, kv_heads = query.shape[_BATCH], query.shape[_HEADS], key.shape[_HEADS]
+    if -(-batch // ranks) * (ranks - 1) < batch:
+        places.append(Shard(_BATCH))
+    if kv_heads % ranks == 0 and heads % ranks == 0:
+        places.append(Shard(_HEADS))
+    return places
+
+
+def _bias(bias: "DTensorSpec | None", place: "Placement") -> "Placement | None":
+    """Return where the bias goes; a dimension may be missing, or of size 1."""
+    from torch.distributed.tensor import Replicate, Shard
+
+    if bias is None:
+        return None
+    if not isinstance(place, Shard):
+        return place
+    own = len(bias.shape) - 4 + place.dim
+    return Shard(own) if own >= 0 and bias.shape[own] > 1 else Replicate()
+
+
+# LITERALINCLUDE START: SHARDING_ADD
+def _add_strategies() -> None:
+    from torch.distributed.tensor.experimental import register_sharding
+
+    attention = torch.ops.aten._scaled_dot_product_fused_attention_overrideable
+    backward = torch.ops.aten._scaled_dot_product_fused_attention_overrideable_backward
+    register_sharding(attention.default)(_forward)
+    register_sharding(backward.default)(_backward)
+
+
+# LITERALINCLUDE END: SHARDING_ADD
+
+
+# LITERALINCLUDE START: SHARDING_REGISTER
+class _Loader(importlib.machinery.SourceFileLoader):
+    def exec_module(self, module: ModuleType) -> None:
+        super().exec_module(module)
+        _add_strategies()
+
+
+class _Finder:
+    """Finds DTensor where Python does, with a loader that adds the strategies."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: object = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if name != _DTENSOR:
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(name, path)
+        if spec is not None and spec.origin is not None:
+            spec.loader = _Loader(name, spec.origin)
+        return spec
+
+
+def _register() -> None:
+    """Add the strategies as soon as a program imports DTensor, and not before."""
+    if _DTENSOR in sys.modules:
+        _add_strategies()
+    else:
+        sys.meta_path.insert(0, _Finder())  # (1)
+
+
+# LITERALINCLUDE END: SHARDING_REGISTER
