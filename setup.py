@@ -73,7 +73,7 @@ setup(
     },
     package_data={
         "torch_openreg": ["lib/*.so", "py.typed", "*.pyi"],
-        "torch_openreg_diagnose": ["py.typed"],
+        "torch_openreg_diagnose": ["py.typed", "*.json"],
     },
     ext_modules=[Extension("torch_openreg._C", sources=[])],
     cmdclass={"build_ext": CMakeBuild},

@@ -1,6 +1,8 @@
 # Says what is installed, what works and what is wrong; see docs/ship/diagnose.md.
 """``python -m torch_openreg_diagnose [--json]``, for you and for a bug report.
 
+With ``--explain MESSAGE`` it tells what an error means, see ``_explain.py``.
+
 This package imports neither torch nor ``torch_openreg``: it must also report where
 they do not load. A second process tries to load them, see ``_probe.py``. The exit
 status is 1 if something is wrong.
@@ -19,6 +21,8 @@ from importlib.metadata import PackageNotFoundError, entry_points, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+from torch_openreg_diagnose._explain import show as show_explained
 
 NAME = "torch_openreg"
 LIBRARIES = ("libtorch_bindings.so", "libtorch_openreg.so", "libopenreg.so")
@@ -267,7 +271,17 @@ def main(arguments: list[str] | None = None) -> int:
     """Print the report; return 1 if there is a problem."""
     parser = argparse.ArgumentParser(prog="python -m torch_openreg_diagnose")
     parser.add_argument("--json", action="store_true", help="for a program to read")
+    parser.add_argument("--explain", metavar="MESSAGE", help="what an error means")
     options = parser.parse_args(arguments)
+    if options.explain is not None:
+        return _explain(options.explain)
     report = collect()
     print(json.dumps(report, indent=2) if options.json else show(report))
     return 1 if report["problems"] else 0
+
+
+def _explain(message: str) -> int:
+    """Print what the error index knows of a message; return 1 if that is nothing."""
+    known = show_explained(message)
+    print(known or "the index has no such message: see docs/ship/debugging.md")
+    return 0 if known else 1

@@ -1,0 +1,102 @@
+# Messages lead to the rows of a fresh error index; see docs/ship/debugging.md.
+import json
+import re
+import subprocess
+import sys
+
+import error_index
+import pytest
+import torch
+import torch_openreg_diagnose
+from error_index import DOCS, anchor, collect
+from torch_openreg_diagnose._explain import explain, fit, rows
+
+ROWS = collect()
+HINT = "write it again: python openreg/tests/tools/error_index.py"
+
+
+def test_the_page_is_what_the_tool_writes():
+    assert error_index.PAGE.read_text() == error_index.page(ROWS), HINT
+
+
+def test_the_data_of_the_command_is_what_the_tool_writes():
+    assert error_index.DATA.read_text() == error_index.data(ROWS), HINT
+
+
+def test_the_installed_package_carries_the_data():
+    assert rows() == json.loads(error_index.data(ROWS))
+
+
+def test_no_table_of_errors_is_left_out():
+    """Each page with the section gives rows, or has tables about something else."""
+    pages = {row["page"].partition("#")[0] for row in ROWS}
+    for path in DOCS.glob("[!_]*/*.md"):
+        body = dict(error_index.sections(path.read_text())).get("What goes wrong", "")
+        heads = {table[0][0].lower() for table in error_index.tables(body)}
+        if heads & error_index.FIRST_CELLS:
+            assert str(path.relative_to(DOCS)) in pages, path
+        assert heads <= error_index.FIRST_CELLS, f"{path}: a table that is not read"
+
+
+@pytest.mark.parametrize("page", sorted({row["page"] for row in ROWS}))
+def test_each_row_leads_to_a_section(page):
+    file, _, fragment = page.partition("#")
+    titles = re.findall(r"^#+ (.+)$", (DOCS / file).read_text(), re.MULTILINE)
+    assert not fragment or fragment in {anchor(title) for title in titles}
+
+
+def test_each_verbatim_text_finds_its_row():
+    for row in rows():
+        for text in re.findall(r"`+([^`]+)`+", row["seen"])[:1]:
+            spoken = text.replace("...", "something").replace("<name>", "acme")
+            assert fit(f"RuntimeError: {spoken} and more", row) >= fit(text, row)
+
+
+# -- real errors find the page that explains them --
+
+
+class Event(torch.Event):
+    pass
+
+
+def compare_events():
+    first, second = Event("openreg"), Event("openreg")
+    first.elapsed_time(second)
+
+
+ERRORS = {
+    "frontend/autoload-errors.md": lambda: torch.ones(1, device="acme"),
+    "frontend/interchange.md": lambda: torch.ones(1, device="openreg").numpy(),
+    "ship/known-gaps.md": compare_events,
+}
+
+
+@pytest.mark.parametrize("page", ERRORS)
+def test_an_error_that_torch_raises_finds_its_page(page):
+    with pytest.raises((RuntimeError, TypeError)) as error:
+        ERRORS[page]()
+    pages = [row["page"].partition("#")[0] for row in explain(str(error.value))]
+    assert page in pages
+
+
+def test_what_no_page_knows_finds_nothing():
+    assert explain("KeyError: 'banana'") == []
+    assert explain("") == []
+
+
+def test_the_command(capsys):
+    assert torch_openreg_diagnose.main(["--explain", "is not a DeviceAllocator"]) == 0
+    assert "see docs/" in capsys.readouterr().out
+    assert torch_openreg_diagnose.main(["--explain", "banana"]) == 1
+    assert "no such message" in capsys.readouterr().out
+
+
+def test_the_command_needs_no_backend():
+    program = (
+        "import sys, torch_openreg_diagnose as d; d.main(['--explain', 'banana']);"
+        "print({'torch', 'torch_openreg'} & set(sys.modules))"
+    )
+    process = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True
+    )
+    assert process.stdout.splitlines()[-1] == "set()", process.stderr

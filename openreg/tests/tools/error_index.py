@@ -1,0 +1,157 @@
+# Writes docs/reference/error-index.md and _errors.json; see docs/ship/debugging.md.
+"""Collects what the pages say about errors; run it to write both files.
+
+python openreg/tests/tools/error_index.py
+
+A row comes from a table in a section "What goes wrong", or from a section of the known
+gaps.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+DOCS = ROOT / "docs"
+PAGE = DOCS / "reference/error-index.md"
+DATA = ROOT / "openreg/torch_openreg_diagnose/_errors.json"
+GAPS = ["known-gaps.md", "known-gaps-names.md", "known-crashes.md"]
+FIRST_CELLS = {"you read", "you read or see", "you see", "what you see", "what happens"}
+RAISED = re.compile(
+    r"^(?:(?:\w+\.)*\w*(?:Error|Exception): .{12,}|terminate called .+)", re.MULTILINE
+)
+LINK = re.compile(r"\[([^\]]+)\]\(([^)]+)\)")
+HEAD = """\
+# Error index
+
+What the pages of this guide say about errors, in one place. Search it with the text of
+your error, or let a command search it:
+`python -m torch_openreg_diagnose --explain "the message"`, see
+[debugging](../ship/debugging.md). `openreg/tests/tools/error_index.py` collects the
+rows from the pages, and a test compares this page with them. `...` stands for any text.
+"""
+
+Row = dict[str, str]
+
+
+def cells(line: str) -> list[str]:
+    """The cells of a line of a table; a bar between backticks is text."""
+    text = re.sub(r"`[^`]*`", lambda m: m[0].replace("|", "\0"), line.strip())
+    return [cell.strip().replace("\0", "|") for cell in text.strip("|").split("|")]
+
+
+def anchor(title: str) -> str:
+    """The anchor of a heading, as MyST makes it."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+
+
+def sections(text: str) -> Iterator[tuple[str, str]]:
+    """Headings of the second level, and what stands below them."""
+    for part in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+        title, _, body = part.partition("\n")
+        yield title.strip(), body
+
+
+def tables(body: str) -> Iterator[list[list[str]]]:
+    for block in re.findall(r"(?:^\|.*\n)+", body + "\n", re.MULTILINE):
+        yield [cells(line) for line in block.splitlines()]
+
+
+def rows_of_page(path: Path) -> Iterator[Row]:
+    """The rows of the tables about errors."""
+    text = path.read_text()
+    page = path.relative_to(DOCS).as_posix()
+    whole = path.name == "autoload-errors.md"
+    parts = [("", text)] if whole else sections(text)
+    for title, body in parts:
+        if not whole and title != "What goes wrong":
+            continue
+        for head, _, *lines in tables(body):
+            if head[0].lower() not in FIRST_CELLS:
+                continue
+            for line in lines:
+                why = "; ".join(cell for cell in line[1:] if cell)
+                yield row(line[0], why, page, anchor(title))
+
+
+def rows_of_gaps(path: Path) -> Iterator[Row]:
+    """Each gap: the errors in its examples, or else its title."""
+    page = path.relative_to(DOCS).as_posix()
+    for title, body in sections(path.read_text()):
+        told = re.findall(r"^\* \*\*(\w+):\*\* (.+(?:\n  .+)*)", body, re.MULTILINE)
+        parts = {name: re.sub(r"\s+", " ", text) for name, text in told}
+        if "Workaround" not in parts:
+            continue
+        why = f"a gap of torch: {title}. Workaround: {parts['Workaround']}"
+        errors = [f"`{error.replace('`', '')}`" for error in RAISED.findall(body)]
+        for seen in dict.fromkeys(errors or [title]):
+            yield row(seen, why, page, anchor(title))
+
+
+def row(seen: str, why: str, page: str, where: str) -> Row:
+    link = f"{page}#{where}" if where else page
+    return {"seen": seen, "why": resolved(why, page), "page": link}
+
+
+def resolved(text: str, page: str) -> str:
+    """The text with its links as the pages of the reference write them."""
+
+    def relative(match: re.Match[str]) -> str:
+        target = match[2]
+        if "://" in target:
+            return match[0]
+        if target.startswith("#"):
+            return f"[{match[1]}](../{page}{target})"
+        folder = (DOCS / page).parent
+        file, _, fragment = target.partition("#")
+        path = (folder / file).resolve().relative_to(DOCS.resolve())
+        return f"[{match[1]}](../{path}{'#' + fragment if fragment else ''})"
+
+    return LINK.sub(relative, text)
+
+
+def collect() -> list[Row]:
+    """All rows, those of one page together."""
+    found: list[Row] = []
+    for path in sorted(DOCS.glob("[!_]*/*.md")):
+        if path.parent.name == "reference":
+            continue
+        found += rows_of_page(path)
+    for name in GAPS:
+        found += rows_of_gaps(DOCS / "ship" / name)
+    return [dict(pairs) for pairs in dict.fromkeys(tuple(r.items()) for r in found)]
+
+
+def data(rows: list[Row]) -> str:
+    """The rows as JSON without Markdown's links, one on a line."""
+    plain = [{**r, "why": LINK.sub(r"\1", r["why"])} for r in rows]
+    return "[\n" + ",\n".join(json.dumps(r) for r in plain) + "\n]\n"
+
+
+def page(rows: list[Row]) -> str:
+    """Return the text of the page."""
+    messages = [r for r in rows if "`" in r["seen"]]
+    symptoms = [r for r in rows if "`" not in r["seen"]]
+    parts = [HEAD]
+    for title, chosen in (("With a message", messages), ("Without", symptoms)):
+        ordered = sorted(chosen, key=lambda r: r["seen"].strip("`. ").lower())
+        lines = ["| you see | reason, or what helps | page |", "|---|---|---|"]
+        lines += [
+            f"| {r['seen']} | {r['why']} | [{name(r)}](../{r['page']}) |"
+            for r in ordered
+        ]
+        parts.append(f"## {title}\n\n" + "\n".join(lines) + "\n")
+    return "\n".join(parts)
+
+
+def name(row: Row) -> str:
+    return Path(row["page"].partition("#")[0]).stem.replace("-", " ")
+
+
+if __name__ == "__main__":
+    found = collect()
+    PAGE.write_text(page(found))
+    DATA.write_text(data(found))
