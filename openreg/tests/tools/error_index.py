@@ -18,7 +18,13 @@ ROOT = Path(__file__).resolve().parents[3]
 DOCS = ROOT / "docs"
 PAGE = DOCS / "reference/error-index.md"
 DATA = ROOT / "openreg/torch_openreg_diagnose/_errors.json"
-GAPS = ["known-gaps.md", "known-gaps-names.md", "known-crashes.md"]
+GAPS = [
+    "known-gaps.md",
+    "known-gaps-names.md",
+    "known-gaps-compiler.md",
+    "known-gaps-sharding.md",
+    "known-crashes.md",
+]
 FIRST_CELLS = {"you read", "you read or see", "you see", "what you see", "what happens"}
 RAISED = re.compile(
     r"^(?:(?:\w+\.)*\w*(?:Error|Exception): .{12,}|terminate called .+)", re.MULTILINE
