@@ -374,9 +374,9 @@ PRESENT = {
     "Memory": MEMORY,
     "Mixed precision and tracing": OTHERS,
 }
-COMPILER = "Inductor, which generates code for a device that has all four"
+COMPILER = "Inductor, which registers a device that has all four by itself"
 ABSENT = {
-    "Scheduling": COMPILER,
+    "Scheduling": "Inductor, on first use: the lookup registers the code generator",
     "PythonWrapperCodegen": COMPILER,
     "CppWrapperCodegen": COMPILER,
     "WrapperFxCodegen": COMPILER,

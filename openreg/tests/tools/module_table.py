@@ -37,8 +37,8 @@ def page(lookups: Lookups) -> str:
         parts += [f"## {title}\n", _table(rows, lookups)]
     parts += [
         "## Not asked of openreg\n",
-        "Torch asks these of other devices, or for what this backend does not have: "
-        "without the\nfirst four, Inductor raises `KeyError: 'openreg'`.\n",
+        "Torch asks these of other devices, or for what this backend registers in "
+        "another way:\nsee [Inductor](../modules/compile-inductor.md).\n",
         "| attribute | for | looked up in |\n|---|---|---|\n"
         + "".join(
             f"| `{name}` | {need} | {_places(name, lookups)} |\n"
