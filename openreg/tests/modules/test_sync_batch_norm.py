@@ -1,4 +1,4 @@
-# Batch normalisation over several processes; see docs/modules/sync-batch-norm.md.
+# Batch normalization over several processes; see docs/modules/sync-batch-norm.md.
 import pytest
 import torch
 import torch.distributed as dist
@@ -18,7 +18,7 @@ def close(actual, expected, dtype=torch.float32):
 
 
 def on_host(x, weight, bias, grad, running):
-    """Batch normalisation of the whole batch by the CPU, and its gradients."""
+    """Batch normalization of the whole batch by the CPU, and its gradients."""
     leaves = [t.detach().clone().requires_grad_() for t in (x, weight, bias)]
     out = torch.nn.functional.batch_norm(
         leaves[0], *running, *leaves[1:], training=True, momentum=0.3, eps=1e-3
