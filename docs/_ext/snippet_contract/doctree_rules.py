@@ -81,10 +81,23 @@ def _check_raw(doctree: nodes.document) -> None:
                 problem("alt", text, raw)
 
 
+BEHIND_A_COMMENT = re.compile(
+    r"(?:^|\s)(?:#|//)\s.*(?:#|//)\s*\(\d+\)\s*$", re.MULTILINE
+)
+
+
 def _check_callouts(doctree: nodes.document) -> None:
     for block in doctree.findall(nodes.literal_block):
         numbers = block.get("callouts")
         if not numbers:
+            continue
+        if BEHIND_A_COMMENT.search(block.astext()):
+            problem(
+                "callout",
+                "a callout of this snippet stands behind another comment, so it would"
+                " be shown as text. Give it a line without a comment.",
+                block,
+            )
             continue
         if numbers != list(range(1, len(numbers) + 1)):
             problem(

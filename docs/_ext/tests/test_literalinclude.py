@@ -134,8 +134,9 @@ CALLED = ("a = 1  # (1)", "b = 2", "c = 3  # (2)")
         (CALLED, "- one\n- two\n", "right below has 0 entries"),
         (CALLED[::-1], "1. one\n2. two\n", "are numbered [2, 1]"),
         (("a = 1  # (2)",), "1. one\n", "are numbered [2]"),
+        (("a = 1  # noqa  # (1)",), "1. one\n", "stands behind another comment"),
     ],
-    ids=["too-few", "not-below", "no-numbers", "order", "gap"],
+    ids=["too-few", "not-below", "no-numbers", "order", "gap", "comment"],
 )
 def test_refuses_callouts(
     source: Project, lines: tuple[str, ...], below: str, text: str
