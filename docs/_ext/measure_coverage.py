@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "coverage"
 PACKAGE = ROOT / "openreg" / "torch_openreg"
 DIAGNOSIS = ROOT / "openreg" / "torch_openreg_diagnose"
+# The same as in setup.py.
 ENTRY_POINTS = """
 [torch.backends]
 torch_openreg = torch_openreg:_autoload
