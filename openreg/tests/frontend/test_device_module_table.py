@@ -146,36 +146,57 @@ def outcome(code: str, lack: str | None) -> str:
     return repr(names["result"])
 
 
-def outcome_alone(run_forked, code: str, lack: str | None) -> str:
+def outcomes_alone(run_forked) -> dict[str, list[str]]:
+    """The two outcomes of each row that needs a process of its own, by its name.
+
+    The processes are forks of one that has imported what takes seconds to import.
+    """
     program = f"""
         import json, os, sys
         sys.path[:0] = {PATHS!r}
-        from test_device_module_table import outcome
-        print("OUTCOME", json.dumps(outcome({code!r}, {lack!r})), flush=True)
-        os._exit(0)
+        import torch.distributed._tools.memory_tracker
+        from test_device_module_table import ROWS, outcome
+        for row in (row for row in ROWS if row.alone):
+            for lack in (None, row.name):
+                child = os.fork()
+                if child == 0:
+                    told = json.dumps([row.name, outcome(row.code, lack)])
+                    print("OUTCOME", told, flush=True)
+                    os._exit(0)
+                os.waitpid(child, 0)
     """
     process = run_forked(program)
-    lines = [line for line in process.stdout.splitlines() if "OUTCOME" in line]
-    assert lines, process.stderr
-    return json.loads(lines[0].partition("OUTCOME ")[2])
+    outcomes: dict[str, list[str]] = {}
+    for line in process.stdout.splitlines():
+        if line.startswith("OUTCOME"):
+            name, told = json.loads(line.removeprefix("OUTCOME "))
+            outcomes.setdefault(name, []).append(told)
+    assert set(outcomes) == {row.name for row in ROWS if row.alone}, process.stderr
+    return outcomes
 
 
-@pytest.mark.parametrize("row", ROWS, ids=IDS)
-def test_with_the_attribute_it_works_and_without_it_does_what_the_table_says(
-    row: Row, run_forked
-):
+def check(row: Row, told: str, told_without: str) -> None:
+    assert told == row.given, row.name
+    assert told_without.startswith(row.without), row.name
+    assert (told_without == row.given) == (row.without == row.given), row.name
+
+
+@pytest.mark.parametrize(
+    "row", [pytest.param(row, id=row.name) for row in ROWS if not row.alone]
+)
+def test_with_the_attribute_it_works_and_without_it_does_what_the_table_says(row: Row):
     torch.ones(1, device="openreg")
-    for lack, expected in ((None, row.given), (row.name, row.without)):
+    told = []
+    for lack in (None, row.name):
         torch.openreg.set_device(0)
-        if row.alone:
-            told = outcome_alone(run_forked, row.code, lack)
-        else:
-            told = outcome(row.code, lack)
-        if lack is None:
-            assert told == expected
-        else:
-            assert told.startswith(expected)
-            assert (told == row.given) == (row.without == row.given)
+        told.append(outcome(row.code, lack))
+    check(row, *told)
+
+
+def test_rows_in_processes_of_their_own_do_what_the_table_says(run_forked):
+    outcomes = outcomes_alone(run_forked)
+    for row in (row for row in ROWS if row.alone):
+        check(row, *outcomes[row.name])
 
 
 @pytest.mark.parametrize("row", ROWS, ids=IDS)
