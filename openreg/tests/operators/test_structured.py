@@ -3,7 +3,10 @@
 import pytest
 import torch
 from against_cpu import same_error
+from sweep.launch_ways import held
 from torch.testing import assert_close
+from torch.testing._internal.common_methods_invocations import op_db
+from torch.testing._internal.opinfo.core import BinaryUfuncInfo
 
 
 @pytest.fixture(autouse=True)
@@ -255,6 +258,26 @@ def test_the_host_does_not_wait_for_a_kernel():
         result = (x * 2).relu().sum(0).softmax(0)
         assert not torch.accelerator.current_stream().query()
     assert_close(result.cpu(), (A * 2).relu().sum(0).softmax(0))
+
+
+def test_a_kernel_computes_in_the_default_dtype_of_its_launch():
+    numbers, wrong = torch.tensor([2, 3, 1000, 70000]), []
+    for op in (op for op in op_db if isinstance(op, BinaryUfuncInfo)):
+        try:
+            expected = op(numbers, 1.5)
+        except (RuntimeError, TypeError, AssertionError):
+            continue  # not for these arguments, or not for the CPU
+        try:
+            with held():  # some wait for a value
+                found = op(numbers.to("openreg"), 1.5)
+                torch.set_default_dtype(torch.float16)
+            torch.accelerator.synchronize()
+        finally:
+            torch.set_default_dtype(torch.float32)
+        if not torch.equal(found.cpu(), expected):
+            wrong.append(op.name)
+    assert wrong == []
+    torch.openreg.reset_fallback_counts()  # the database has more operators than we
 
 
 def test_indices_may_come_from_the_cpu():

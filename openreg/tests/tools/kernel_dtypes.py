@@ -196,6 +196,7 @@ def patterns_of(sample: Sample) -> dict[str, set[str]]:
         return results(sample)
     values = moved(sample)
     found = defaultdict(set)
+    accepted = []
     for indices in index_dtypes(sample, values):
         together = {}
         for letter, dtype in LETTERS.items():
@@ -204,8 +205,11 @@ def patterns_of(sample: Sample) -> dict[str, set[str]]:
                 together[letter] = LETTER_OF[result.dtype]
         if together:
             found[places_of(sample, indices) + out_place(together)] |= set(together)
-    for places in mixtures(sample, values, set().union(*found.values())):
-        found[places] = set()
+            accepted.append(indices)
+    letters = set().union(*found.values())
+    for indices in accepted:
+        for places in mixtures(sample, values, letters, indices):
+            found[places] = set()
     return found
 
 
@@ -234,7 +238,12 @@ def out_place(together: dict[str, str]) -> str:
     return next(iter(together.values())) if len(set(together.values())) == 1 else "."
 
 
-def mixtures(sample: Sample, values: list[str], letters: set[str]) -> Iterator[str]:
+def mixtures(
+    sample: Sample,
+    values: list[str],
+    letters: set[str],
+    indices: dict[str, torch.dtype],
+) -> Iterator[str]:
     """Arguments that differ in their dtypes: one of them, or the first in a layer that
     computes in low precision and has parameters in float32."""
     if len(values) < 2:
@@ -246,7 +255,7 @@ def mixtures(sample: Sample, values: list[str], letters: set[str]) -> Iterator[s
     ]
     chosen += [dict.fromkeys(values, "f") | {values[0]: first} for first in "ey"]
     for places in chosen:
-        dtypes = {place: LETTERS[letter] for place, letter in places.items()}
+        dtypes = {place: LETTERS[letter] for place, letter in places.items()} | indices
         result = sample.run(dtypes)
         if result is not None:
             yield places_of(sample, dtypes) + LETTER_OF[result.dtype]

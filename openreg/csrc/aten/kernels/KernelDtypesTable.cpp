@@ -392,7 +392,11 @@ constexpr KernelDtypes::Row kRows[] = {
      "bf*. db*. bd*. ih*. hi*. lh*. hl*. eh*. he*. yh*. hy*. fh*. hf*. dh*. hd*. "
      "li*. il*. ei*. ie*. yi*. iy*. fi*. if*. di*. id*. el*. le*. yl*. ly*. fl*. "
      "lf*. dl*. ld*. ye*. ey*. fe*. ef*. de*. ed*. fy*. yf*. dy*. yd*. df*. fd*. "
-     "**l.:Bbhileyfd",
+     "**l.:Bbhileyfd bBl. Bbl. hBl. Bhl. iBl. Bil. lBl. Bll. eBl. Bel. yBl. Byl. "
+     "fBl. Bfl. dBl. Bdl. hbl. bhl. ibl. bil. lbl. bll. ebl. bel. ybl. byl. fbl. "
+     "bfl. dbl. bdl. ihl. hil. lhl. hll. ehl. hel. yhl. hyl. fhl. hfl. dhl. hdl. "
+     "lil. ill. eil. iel. yil. iyl. fil. ifl. dil. idl. ell. lel. yll. lyl. fll. "
+     "lfl. dll. ldl. yel. eyl. fel. efl. del. edl. fyl. yfl. dyl. ydl. dfl. fdl.",
      "", "",
      "searchsorted"},
     {"=:?BbhileyfdEFD",

@@ -47,6 +47,13 @@ void check_alpha(const at::Scalar& alpha, at::ScalarType dtype) {
                                          [&] { alpha.to<scalar_t>(); });
 }
 
+// What the kernel reads, in the dtype of the computation: TensorIterator would find it
+// again, with the default dtype of the moment at which the kernel runs.
+at::Tensor operand(const KernelTensorArg& argument, at::ScalarType dtype) {
+  const at::Tensor value = argument.alias();
+  return value.scalar_type() == dtype ? value : value.to(dtype);
+}
+
 // The index of the first tensor on an openreg device: one of them is.
 DeviceIndex device_of(const at::Tensor& out, const at::Tensor& self,
                       const at::Tensor& other) {
@@ -60,13 +67,15 @@ at::Tensor run(Add op, const at::Tensor& self, const at::Tensor& other,
                const at::Scalar& alpha) {
   const OpenRegGuard scope(device_of(op.out, self, other));  // allocates there
   op.meta(self, other, alpha);                               // (1)
-  check_alpha(alpha, op.common_dtype());                     // (2)
-  if (op.out.numel() > 0) {                                  // (3)
+  const at::ScalarType dtype = op.common_dtype();
+  check_alpha(alpha, dtype);  // (2)
+  if (op.out.numel() > 0) {   // (3)
     launch("add", op.out.device(),
            [out = KernelTensorArg(op.out), a = KernelTensorArg::input(self),
-            b = KernelTensorArg::input(other), alpha] {  // (4)
+            b = KernelTensorArg::input(other), alpha, dtype] {  // (4)
              at::Tensor result = out.alias();
-             at::cpu::add_outf(a.alias(), b.alias(), alpha, result);  // (5)
+             at::cpu::add_outf(operand(a, dtype), operand(b, dtype), alpha,
+                               result);  // (5)
            });
   }
   return op.out;  // (6)

@@ -55,7 +55,11 @@ at::Tensor& variance(const char* name, VarFunction* function, const at::Tensor& 
   check_same_device(name, self, out);
   const auto mask = at::native::make_dim_mask(dim, self.dim());
   at::native::resize_output(out, at::native::shape_from_dim_mask(self, mask, keepdim));
-  launch_out(name, function, std::array{out}, self, dim, correction, keepdim);
+  // The kernel does not reduce a whole tensor of low precision to a wider number.
+  const bool widens = at::isReducedFloatingType(self.scalar_type()) &&
+                      !at::isReducedFloatingType(out.scalar_type());
+  launch_out(name, function, std::array{out},
+             widens ? self.to(out.scalar_type()) : self, dim, correction, keepdim);
   return out;
 }
 

@@ -65,7 +65,7 @@ def launched(op: OpInfo, sample: SampleInput) -> Any:
         isinstance(leaf, torch.Tensor | torch.device) or leaf == "openreg:0"
         for leaf in tree_leaves(parts(sample))
     )
-    hold = _held if on_device else contextlib.nullcontext
+    hold = held if on_device else contextlib.nullcontext
     found = []
     for settings in (strict, loose):
         copy = mirror(sample, None)
@@ -87,7 +87,7 @@ def launched(op: OpInfo, sample: SampleInput) -> Any:
 
 
 @contextlib.contextmanager
-def _held() -> Iterator[None]:
+def held() -> Iterator[None]:
     """Hold the device, at most until somebody has waited for long."""
     holds, done = threading.Event(), threading.Event()
 
