@@ -8,6 +8,11 @@ from torch.utils._pytree import tree_flatten
 from .calls import WrongValue
 from .mirror import tensors
 
+ROUNDINGS = {
+    torch.bfloat16: {"rtol": 0.05, "atol": 0.02},
+    torch.float16: {"rtol": 0.01, "atol": 0.001},
+}
+
 
 class WrongDevice(AssertionError):
     """A result is not on the device."""
@@ -28,7 +33,8 @@ def compare(
         device: where ``actual`` belongs.
         values: whether the values must be the same, too.
         strides: whether the strides must be the same, too.
-        rounded_elsewhere: whether values in bfloat16 may differ by several roundings.
+        rounded_elsewhere: whether values in bfloat16 and float16 may differ by several
+            roundings.
     """
     actual_leaves, actual_shape = tree_flatten(actual)
     expected_leaves, expected_shape = tree_flatten(expected)
@@ -77,8 +83,8 @@ def _compare_values(
 ) -> None:
     # The same kernels run for both. Only how they split their work may differ.
     tolerance = {"equal_nan": True}
-    if rounded_elsewhere and expected.dtype == torch.bfloat16:
-        tolerance |= {"rtol": 0.05, "atol": 0.01}
+    if rounded_elsewhere:
+        tolerance |= ROUNDINGS.get(expected.dtype, {})
     assert_close(actual.cpu(), expected, **tolerance)
 
 
