@@ -6,10 +6,10 @@ Explained in CONTRIBUTING.md, "Writing a chapter".
     python docs/_ext/run_pages.py docs/start/ladder.md   only this one
     python docs/_ext/run_pages.py --json out.json        also counts for programs
 
-Each page runs in one process of its own, in an empty folder of its own; two pages at a
-time. The exit status is 0 only if everything printed what its page says, every example
-that a page shows was run, and there was at least one. Needs markdown-it-py and
-mdit-py-plugins, and whatever the pages import.
+Each page runs in one process of its own, in an empty folder of its own; one page
+more at a time than there are cores. The exit status is 0 only if everything printed
+what its page says, every example that a page shows was run, and there was at least one.
+Needs markdown-it-py and mdit-py-plugins, and whatever the pages import.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from snippet_contract.transcripts import TIMEOUT  # noqa: E402
 from warm_python import WarmPython  # noqa: E402
 
 DOCS = HERE.parent
-JOBS = 2
+JOBS = min(4, (os.cpu_count() or 1) + 1)  # pages often wait, as tests do
 TAIL_LINES = 40
 
 
@@ -235,6 +235,10 @@ def _print_page(result: PageResult) -> None:
     print("\n".join([line, *result.problems]), flush=True)
 
 
+def _commands_of(page: Path) -> int:
+    return page.read_text(encoding="utf-8").count("\n$ ")
+
+
 def summary(results: Sequence[PageResult]) -> dict[str, Any]:
     """Counts of a run, for programs."""
     try:
@@ -268,7 +272,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"no such page: {', '.join(missing)}")
     if chosen.jobs < 1 or chosen.timeout <= 0:
         parser.error("--jobs and --timeout must be positive")
-    pages = chosen.pages or find_pages(docs)
+    # Commands take longest: a page with many, begun last, would run alone at the end.
+    pages = sorted(chosen.pages or find_pages(docs), key=_commands_of, reverse=True)
     results = run_pages(pages, docs.parent, jobs=chosen.jobs, timeout=chosen.timeout)
     counts = summary(results)
     if chosen.json:
