@@ -5,12 +5,7 @@ import torch
 from against_cpu import same_error
 from torch.testing import assert_close
 
-
-@pytest.fixture(autouse=True)
-def no_fallback():
-    torch.openreg.reset_fallback_counts()
-    yield
-    assert torch.openreg.fallback_counts() == {}
+pytestmark = pytest.mark.usefixtures("no_fallback")
 
 
 def check(call, *tensors):
