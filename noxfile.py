@@ -181,7 +181,7 @@ def coverage(session: nox.Session) -> None:
     for name in ("tests", "docs", "coverage"):  # the last borrows from the others
         tools = environment(session, name)
     with step(session, "counting the lines that tests and pages run"):
-        run(session, tools, "python", "docs/_ext/measure_coverage.py")
+        run(session, tools, "python", "docs/_ext/measure_coverage.py", *PARALLEL)
 
 
 @session_without_venv
