@@ -1,4 +1,4 @@
-// What all random kernels share: who gets which random bits; see
+// What all random kernels share: which element uses which random bits; see
 // docs/runtime/generator.md.
 #pragma once
 

@@ -52,7 +52,7 @@ class Line {
 };
 
 // Runs both functions, each in a process of its own, and ends the calling process: with
-// 0 if all is well. What waits for ever is ended by the alarm.
+// 0 if all is well. The alarm ends a process that hangs.
 template <class Exporter, class Importer>
 [[noreturn]] void runBoth(Exporter exporter, Importer importer) {
   int ends[2];
