@@ -1,5 +1,5 @@
 // A kernel that is a C++ closure and runs on a thread of the host; see
-// docs/operators/registration.md.
+// docs/operators/launch.md.
 #include "csrc/simulator/HostKernel.h"
 
 #include <ATen/record_function.h>

@@ -1,4 +1,4 @@
-// Copies between host and device, and inside a device; see docs/operators/minimal.md.
+// Copies to, from and inside a device; see docs/operators/minimal-copies.md.
 #include "csrc/aten/NativeFunctions.h"
 
 #include <ATen/EmptyTensor.h>
