@@ -73,12 +73,8 @@ site_llms_summary = (
 site_long_pages = [
     "frontend/accelerator-api",
     "frontend/autoload",
-    "frontend/data-loading",
     "frontend/device-module",
-    "frontend/multiprocessing",
     "frontend/python-only",
-    "frontend/random",
-    "frontend/serialization",
     "modules/compile-dynamo",
     "modules/compile-inductor",
     "modules/distributed",

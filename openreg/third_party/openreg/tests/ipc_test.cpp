@@ -1,5 +1,5 @@
 // Memory of other processes: sharing, death, bad handles. See
-// docs/frontend/multiprocessing.md.
+// docs/frontend/ipc.md.
 //
 // Each test runs its statement in a fresh process, where the driver has not started
 // yet. It forks there: the child exports, the parent opens.
