@@ -71,10 +71,6 @@ site_llms_summary = (
 
 # Pages of more than ten minutes, to be split; the list may only become shorter.
 site_long_pages = [
-    "frontend/accelerator-api",
-    "frontend/autoload",
-    "frontend/device-module",
-    "frontend/python-only",
     "modules/compile-dynamo",
     "modules/compile-inductor",
     "modules/distributed",
