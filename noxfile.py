@@ -64,7 +64,11 @@ EXAMPLE_SOURCES = [
     ),
     "requirements/docs.txt",
 ]
-TYPED_PROGRAMS = ["openreg/tests/examples/typed_user.py", "tests/lint_repository.py"]
+TYPED_PROGRAMS = [
+    "openreg/tests/examples/typed_user.py",
+    "tests/lint_language.py",
+    "tests/lint_repository.py",
+]
 TYPED_TOOLS = ["noxfile.py", "tests/nox_support"]
 TYPED_SOURCES = {  # by the environment that has what they import
     "tests": [*TYPED_TOOLS, *PACKAGES, *TYPED_PROGRAMS],
@@ -181,7 +185,7 @@ def coverage(session: nox.Session) -> None:
     for name in ("tests", "docs", "coverage"):  # the last borrows from the others
         tools = environment(session, name)
     with step(session, "counting the lines that tests and pages run"):
-        run(session, tools, "python", "docs/_ext/measure_coverage.py")
+        run(session, tools, "python", "docs/_ext/measure_coverage.py", *PARALLEL)
 
 
 @session_without_venv
@@ -247,6 +251,7 @@ def lint(session: nox.Session) -> None:
     run(session, tools, "clang-format", *clang_format, *cpp)
     run(session, tools, "codespell", *files)
     run(session, tools, "python", "tests/lint_repository.py", *files)
+    run(session, tools, "python", "tests/lint_language.py", *files)
     for name, sources in TYPED_SOURCES.items():  # needs torch and Sphinx
         python = str(environment(session, name) / "python")
         run(session, tools, "mypy", "--python-executable", python, *sources)
@@ -406,14 +411,14 @@ def test_driver(session: nox.Session, tools: Path) -> None:
 
 def chosen_target(session: nox.Session) -> tuple[Target, bool]:
     """What the arguments of tests-on ask for, and whether in the short form."""
-    words = list(session.posargs)
-    smoke = "smoke" in words
-    builds = [word for word in words if word in BUILDS]
-    versions = [word for word in words if word.startswith("3.")]
-    if len(builds) != 1 or len(words) != smoke + 1 + len(versions) or versions[1:]:
+    arguments = list(session.posargs)
+    smoke = "smoke" in arguments
+    builds = [word for word in arguments if word in BUILDS]
+    versions = [word for word in arguments if word.startswith("3.")]
+    if len(builds) != 1 or len(arguments) != smoke + 1 + len(versions) or versions[1:]:
         session.error(
             "tests-on takes a build of torch, cuda or cpu, and may take a Python, such "
-            f"as 3.13, and the word smoke, not {words}"
+            f"as 3.13, and the word smoke, not {arguments}"
         )
     python = choose_python(session, versions[0] if versions else None)
     return Target(python, builds[0]), smoke

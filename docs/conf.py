@@ -35,13 +35,14 @@ extensions = [
     "site_callouts",
     "site_diagram",
     "site_llms",
+    "site_reading_time",
     "site_sitemap",
     "trace_picture",
 ]
 exclude_patterns = ["_ext", "_static", "_templates", "_tests"]
 templates_path = ["_templates"]
 
-highlight_language = "none"  # a block says its language or gets no colours
+highlight_language = "none"  # a block says its language or gets no colors
 myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence", "deflist"]
 myst_enable_extensions += ["substitution"]
 myst_substitutions = {
@@ -65,6 +66,25 @@ site_llms_summary = (
     "A guide to integrating an accelerator into PyTorch through the PrivateUse1 "
     "dispatch key. Its code is cut from a backend that runs on a simulated device."
 )
+
+# -- How long a page takes -------------------------------------------------------------
+
+# Pages of more than ten minutes, to be split; the list may only become shorter.
+site_long_pages = [
+    "modules/compile-dynamo",
+    "modules/compile-inductor",
+    "modules/distributed",
+    "modules/distributed-groups",
+    "modules/distributed-library",
+    "modules/graphs",
+    "modules/profiler",
+    "modules/sharding",
+    "ship/known-crashes",
+    "ship/known-gaps",
+    "ship/testing",
+    "start/architecture",
+    "start/quickstart",
+]
 
 # -- How it looks ----------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ COMMENT_OPENERS = {  # by suffix; by name where a file has none
     **{".html": ("<!--", "{#"), ".toml": HASH},
     **{".clang-format": HASH, ".gitignore": HASH, "CMakeLists.txt": HASH, "run": HASH},
 }
-NOT_MEASURED = {".svg", ".txt", ""}  # drawings, lock files, the licence
+NOT_MEASURED = {".svg", ".txt", ""}  # drawings, lock files, the license
 HEADER_LINES = 3  # a first sentence may need them
 NAMED_PAGE = re.compile(r"\b(?:docs/[\w/-]+|CONTRIBUTING|README)\.md\b")
 # A file of ours in the text of a page: `aten/ops/Copy.cpp`, `runtime/stream/*`.

@@ -42,7 +42,7 @@ def build_libraries(target: Path) -> None:
     configure: list[str | Path] = ["cmake", "-G", "Ninja", "-S", ROOT, "-B", BUILD]
     configure += [f"-DPython_EXECUTABLE={sys.executable}", "-DCMAKE_BUILD_TYPE=None"]
     configure += ["-DCMAKE_CXX_COMPILER=g++", f"-DCMAKE_CXX_FLAGS={FLAGS}"]
-    # libgcov must not export anything: a test looks at what the libraries export.
+    # libgcov must not export anything: a test checks what the libraries export.
     configure += ["-DCMAKE_SHARED_LINKER_FLAGS=-Wl,--exclude-libs,libgcov.a"]
     configure += [f"-DCMAKE_INSTALL_PREFIX={target}"]
     subprocess.run(configure, check=True, env=env)
@@ -66,14 +66,14 @@ def link_python(package: Path, site: Path) -> None:
     (metadata / "entry_points.txt").write_text(ENTRY_POINTS)
 
 
-def run_everything() -> list[str]:
+def run_everything(processes: str) -> list[str]:
     """Run tests and pages; return which failed. What they ran counts in any case.
 
     The counts of an earlier run do not.
     """
     for old in [*BUILD.rglob("*.gcda"), *BUILD.glob(".coverage*")]:
         old.unlink()
-    tests = ["-m", "pytest", "openreg/tests", "-n", "auto", "--maxprocesses", "4"]
+    tests = ["-m", "pytest", "openreg/tests", "-n", processes]
     tests += ["-k", " and ".join(f"not {name}" for name in LEFT_OUT)]
     failed = []
     pages = ["docs/_ext/run_pages.py"]
@@ -106,7 +106,8 @@ def cpp_reports(build: Path, folder: Path) -> Path:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.parse_args()
+    parser.add_argument("-n", default="1", metavar="PROCESSES", help="for the tests")
+    processes = parser.parse_args().n
     site = Path(sysconfig.get_path("purelib"))
     if (site / "torch").exists():
         parser.error("this would replace your torch_openreg: run nox -s coverage")
@@ -115,7 +116,7 @@ def main() -> int:
         build_libraries(site / "torch_openreg")
         link_python(PACKAGE, site)
         link_python(DIAGNOSIS, site)
-        failed = run_everything()
+        failed = run_everything(processes)
         python = python_report()
         cpp = cpp_reports(BUILD, BUILD / "gcov")
     except subprocess.CalledProcessError as error:

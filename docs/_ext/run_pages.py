@@ -148,7 +148,7 @@ def _run_worker(
 
 
 def page_environment() -> dict[str, str]:
-    """Environment of a page: this Python first, no colours, 88 columns.
+    """Environment of a page: this Python first, no colors, 88 columns.
 
     Pages run in an empty folder; OPENREG_REPOSITORY leads to the files of the guide. No
     CUDA toolkit is there: in a CUDA build, torch.utils.cpp_extension would print that

@@ -5,7 +5,7 @@
     :alt: What somebody who cannot see the drawing must know.
     ```
 
-An inlined drawing takes the page's text colour, so one file serves light and dark. The
+An inlined drawing takes the page's text color, so one file serves light and dark. The
 directive refuses a drawing that a phone, a screen reader or dark mode would not show:
 see ``find_faults``.
 """
@@ -25,7 +25,7 @@ from sphinx.writers.html5 import HTML5Translator
 from sphinx.writers.text import TextTranslator
 
 SVG = "{http://www.w3.org/2000/svg}"
-COLOURS = {"none", "currentColor", "inherit"}
+COLORS = {"none", "currentColor", "inherit"}
 WIDEST = 400  # user units: at this width a phone shows the text at its own size
 FONT_SIZE = 13.0  # of the whole drawing
 WIDE_LETTER = 0.6  # of the font size: the readers' fonts differ, this one is wide
@@ -64,11 +64,9 @@ def find_faults(name: str, text: str) -> list[str]:
         if not element.get("id", name).startswith(name):
             faults.append(f"has id={element.get('id')!r}: ids must start with {name!r}")
         for attribute in ("fill", "stroke"):
-            colour = element.get(attribute, "none")
-            if colour not in COLOURS and not colour.startswith("url(#"):
-                faults.append(
-                    f"has {attribute}={colour!r} in <{tag}>: use currentColor"
-                )
+            color = element.get(attribute, "none")
+            if color not in COLORS and not color.startswith("url(#"):
+                faults.append(f"has {attribute}={color!r} in <{tag}>: use currentColor")
     return faults
 
 

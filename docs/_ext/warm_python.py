@@ -159,7 +159,7 @@ def serve(number: int) -> tuple[list[str], set[str]]:
     import torch  # noqa: F401
 
     listener = socket.socket(fileno=number)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the monitors
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no one reaps the monitors
     while True:
         asker, _ = listener.accept()
         if os.fork() == 0:

@@ -1,6 +1,6 @@
-// Small corrections of the theme's behaviour; loaded by every page, see docs/conf.py.
+// Small corrections of the theme's behavior; loaded by every page, see docs/conf.py.
 
-// A page read from file:// may not fetch its neighbours, so search lists titles only.
+// A page read from file:// may not fetch its neighbors, so search lists titles only.
 if (location.protocol === "file:") {
   DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
 }

@@ -40,8 +40,8 @@ FOCUSED = """() => {
 }"""
 
 
-# Code has thousands of tokens in a few colours, and axe takes milliseconds for each. Of
-# those whose colours and fonts are the same, up to the root of the page, one remains;
+# Code has thousands of tokens in a few colors, and axe takes milliseconds for each. Of
+# those whose colors and fonts are the same, up to the root of the page, one remains;
 # the others are hidden.
 THIN_OUT = """() => {
   const names = new Map();

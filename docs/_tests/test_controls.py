@@ -1,4 +1,4 @@
-# What a reader can press: copy buttons, tabs, the colour mode, next.
+# What a reader can press: copy buttons, tabs, the color mode, next.
 from __future__ import annotations
 
 import re
@@ -85,15 +85,15 @@ def test_tabs_work_with_the_keyboard(page: Page, address: str) -> None:
 def test_colour_mode_switches_and_is_kept(page: Page, address: str) -> None:
     background = "getComputedStyle(document.body).backgroundColor"
     page.goto(f"{address}index.html")
-    colours = {}
+    colors = {}
     for mode in ("light", "dark"):
         page.locator(".bd-header .theme-switch-button:visible").click()
         page.locator(f".theme-change-button[data-mode={mode}]:visible").click()
         assert page.locator("html").get_attribute("data-theme") == mode
         page.reload()
         assert page.locator("html").get_attribute("data-theme") == mode, "not kept"
-        colours[mode] = page.evaluate(background)
-    assert colours["light"] != colours["dark"], f"both modes show {colours['light']}"
+        colors[mode] = page.evaluate(background)
+    assert colors["light"] != colors["dark"], f"both modes show {colors['light']}"
 
 
 def test_next_leads_through_every_chapter(
@@ -106,6 +106,8 @@ def test_next_leads_through_every_chapter(
         following.click()
         page.wait_for_load_state()  # a long page arrives in pieces
         visited.append(page.url.removeprefix(address).removesuffix(".html"))
-        assert page.locator("a.left-prev").count() == 1, f"no way back: {visited[-1]}"
+        assert page.locator("a.left-prev").count() == 1, (
+            f"no link to the previous page: {visited[-1]}"
+        )
         assert len(visited) <= len(chapters), f"next leads in circles: {visited}"
     assert sorted(visited) == sorted(chapters)

@@ -1,5 +1,5 @@
 # Every layout, from file:// and over http: no error, no outside request, no wide page.
-"""axe looks for violations of WCAG 2.1, A and AA. Colours depend on the scheme, widths
+"""axe looks for violations of WCAG 2.1, A and AA. Colors depend on the scheme, widths
 on the viewport: a light desktop and a dark phone see each of them.
 """
 

@@ -39,6 +39,21 @@ def _clean_device():
     gc.enable()
 
 
+@pytest.fixture
+def no_fallback():
+    """No operator of the test may fall back to the CPU."""
+    with torch.openreg.fallbacks() as counts:
+        yield
+    assert not counts
+
+
+@pytest.fixture
+def no_capture_left():
+    """The test ends every graph capture that it begins."""
+    yield
+    assert not torch.openreg.is_current_stream_capturing()
+
+
 def _environment(env: dict[str, str]) -> dict[str, str]:
     # Some programs hold a kernel back until a later line of theirs.
     always = {"PYTHONFAULTHANDLER": "1", "OPENREG_LAUNCH_BLOCKING": "0"}

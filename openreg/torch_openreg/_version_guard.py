@@ -2,7 +2,7 @@
 """A check that runs before the shared objects are loaded.
 
 PyTorch promises no binary compatibility between minor releases. A build for another one
-fails with an undefined symbol at best, so it is refused in words.
+fails with an undefined symbol at best, so importing it raises an error.
 """
 
 from torch_openreg._build_info import TORCH_VERSION

@@ -23,8 +23,8 @@ _resets = 0  # how often everything was released
 def hold(stream: torch.Stream | None = None) -> Iterator[torch.Stream]:
     """Within the context no task of a stream starts; what is enqueued waits.
 
-    Whoever waits for the stream waits until the context is left; a thread that does so
-    inside of it waits for ever. Meanwhile OPENREG_LAUNCH_BLOCKING has no effect.
+    A wait for the stream returns after the context is left; a thread that waits inside
+    the context deadlocks. Within it, OPENREG_LAUNCH_BLOCKING has no effect.
 
     Args:
         stream: an openreg stream; by default, the current one.

@@ -136,7 +136,7 @@ def torch_of(session: nox.Session, tools: Path) -> tuple[str, bool]:
 def run(session: nox.Session, tools: Path, *command: str, **options: Any) -> str:
     """Runs a command that finds the programs of an environment first.
 
-    If a signal ends it, the session ends with a line that says so in words.
+    If a signal ends it, the session ends with a line that explains the signal.
     """
     path = f"{tools}{os.pathsep}{os.environ['PATH']}"
     program = shutil.which(command[0], path=path) or command[0]

@@ -1,4 +1,4 @@
-# Says in words that a signal ended a command; see docs/ship/known-crashes.md.
+# Explains the signal that ended a command; see docs/ship/known-crashes.md.
 """Which signal it was, what it means for this backend, and the page to read."""
 
 import signal

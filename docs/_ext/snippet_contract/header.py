@@ -39,7 +39,7 @@ def captioned(
     return nodes.container("", header, block, classes=classes)
 
 
-def labelled(block: nodes.literal_block, text: str) -> nodes.container:
+def labeled(block: nodes.literal_block, text: str) -> nodes.container:
     """A block that did not run, below the label that says so."""
     header = snippet_header(text, text, label="illustrative-label")
     return nodes.container("", header, block, classes=["illustrative", "snippet"])

@@ -20,7 +20,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.typing import OptionSpec
 
-from snippet_contract.header import labelled
+from snippet_contract.header import labeled
 from snippet_contract.report import check_width, problem
 
 
@@ -37,8 +37,8 @@ class Illustrative(SphinxDirective):
         if not reason:
             problem(
                 "illustrative",
-                "say why this code is not run: ':reason: <why>', in words a reader"
-                " understands",
+                "say why this code is not run: ':reason: <why>', in a sentence that a"
+                " reader understands",
                 location,
             )
         if not self.arguments:
@@ -55,7 +55,7 @@ class Illustrative(SphinxDirective):
         block = nodes.literal_block(text, text, language=language)
         block["contract"] = "illustrative"
         self.set_source_info(block)
-        node = labelled(block, f"Not run: {reason}")
+        node = labeled(block, f"Not run: {reason}")
         self.set_source_info(node)
         return [node]
 

@@ -1,4 +1,4 @@
-"""Colours a transcript with the rules by which its commands are found and run.
+"""Colors a transcript with the rules by which its commands are found and run.
 
 Explained in CONTRIBUTING.md, "Writing a chapter". Pygments' own `console` lexer takes
 "> " lines for output, unless the line above ends with a backslash, so a command in

@@ -15,7 +15,7 @@ import sys
 sys.path.insert(0, {path!r})
 project = "Small"
 extensions = ["myst_parser", "sphinx_design", "site_callouts", "site_diagram",
-              "site_llms", "site_sitemap"]
+              "site_llms", "site_reading_time", "site_sitemap"]
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 2
 html_theme = "basic"
@@ -37,14 +37,16 @@ class Built:
         return (self.out / name).read_text(encoding="utf-8")
 
 
-def build(folder: Path, pages: dict[str, str], base_url: str = "") -> Built:
+def build(
+    folder: Path, pages: dict[str, str], base_url: str = "", settings: str = ""
+) -> Built:
     """Write the pages below ``folder``, build them as the guide is built."""
     source = folder / "docs"
     for name, text in pages.items():
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         (source / name).write_text(text, encoding="utf-8")
-    settings = SETTINGS.format(path=str(EXTENSIONS), base_url=base_url)
-    (source / "conf.py").write_text(settings, encoding="utf-8")
+    common = SETTINGS.format(path=str(EXTENSIONS), base_url=base_url)
+    (source / "conf.py").write_text(common + settings, encoding="utf-8")
     out = folder / "site"
     result = subprocess.run(
         [*SPHINX, str(source), str(out)],

@@ -28,7 +28,7 @@ WARNING = re.compile(
     r" \[(?P<rule>[\w.-]+)\]\n",
     re.MULTILINE | re.DOTALL,
 )
-COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+COLOR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class Warned(NamedTuple):
@@ -95,7 +95,7 @@ class Project:
                 exception_on_warning=False,
             )
             app.build()
-        return self._read_warnings(COLOUR.sub("", warnings.getvalue()))
+        return self._read_warnings(COLOR.sub("", warnings.getvalue()))
 
     def _read_warnings(self, output: str) -> list[Warned]:
         found = [

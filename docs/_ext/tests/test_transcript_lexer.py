@@ -1,4 +1,4 @@
-"""A transcript is coloured as it is run: what is input, what is output.
+"""A transcript is colored as it is run: what is input, what is output.
 
 Explained in CONTRIBUTING.md, "Writing a chapter".
 """

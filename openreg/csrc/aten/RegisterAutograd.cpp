@@ -1,4 +1,4 @@
-// Registers an operator with a backward of its own; see docs/operators/autograd.md.
+// Registers a backward of our own; see docs/operators/autograd-function.md.
 #include <torch/library.h>
 
 #include "csrc/aten/NativeFunctions.h"

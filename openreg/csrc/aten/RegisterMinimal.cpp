@@ -34,7 +34,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
 // LITERALINCLUDE END: MINIMAL
 
 // LITERALINCLUDE START: CONJUGATE
-// copy_from honours the pending conjugation itself. Without these two lines torch would
+// copy_from honors the pending conjugation itself. Without these two lines torch would
 // resolve the bit first: by a copy, which calls _copy_from again, without end.
 TORCH_LIBRARY_IMPL(aten, Conjugate, m) {
   m.impl("_copy_from", torch::CppFunction::makeFallthrough());

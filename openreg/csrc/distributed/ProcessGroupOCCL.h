@@ -182,7 +182,7 @@ class OPENREG_EXPORT ProcessGroupOCCL final : public c10d::Backend {
   const std::shared_ptr<State> state_ = std::make_shared<State>();
   std::atomic<int64_t> collectives_ = 0;  // so far
   std::atomic<bool> shut_down_ = false;
-  std::mutex mutex_;  // guards what follows; nobody waits under it
+  std::mutex mutex_;  // guards what follows; never held while waiting
   std::map<StreamKey, OrderedStreams> streams_;  // none is ever erased
   // Between startCoalescing() and endCoalescing(): what was called.
   std::optional<std::vector<c10::intrusive_ptr<WorkOCCL>>> coalesced_;

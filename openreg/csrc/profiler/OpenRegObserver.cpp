@@ -6,8 +6,8 @@ namespace openreg {
 namespace {
 
 // LITERALINCLUDE START: PROFILER_OBSERVER
-// torch calls this through a pointer without looking at it: with nothing registered,
-// the process would end.
+// torch calls this through a pointer that it does not check: with nothing registered,
+// the process would crash.
 void refuse_marks(const torch::profiler::impl::ProfilerConfig&,
                   const std::unordered_set<at::RecordScope>&) {
   TORCH_CHECK_NOT_IMPLEMENTED(

@@ -1,5 +1,5 @@
 // A kernel that is a C++ closure and runs on a thread of the host; see
-// docs/operators/registration.md.
+// docs/operators/launch.md.
 #include "csrc/simulator/HostKernel.h"
 
 #include <ATen/record_function.h>
@@ -33,8 +33,8 @@ struct Free {
   Free* next;
 };
 
-// Blocks that were given back, by any thread. Nobody takes one block out of this list:
-// a thread takes the whole list, so a push needs no lock.
+// Blocks that any thread returned. No thread takes one block out of this list: it takes
+// the whole list, so a push needs no lock.
 std::atomic<Free*> returned = nullptr;
 
 // The blocks that a thread has taken and not used yet.

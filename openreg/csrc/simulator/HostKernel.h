@@ -1,5 +1,5 @@
 // A kernel that is a C++ closure and runs on a thread of the host; see
-// docs/operators/registration.md.
+// docs/operators/launch.md.
 #pragma once
 
 #include <c10/core/impl/LocalDispatchKeySet.h>

@@ -1,4 +1,4 @@
-// Warnings of kernels, given on a host thread; see docs/runtime/errors.md.
+// Warnings of kernels, given on a host thread; see docs/runtime/faults.md.
 #include "csrc/simulator/KernelWarnings.h"
 
 #include <utility>

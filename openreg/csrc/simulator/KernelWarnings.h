@@ -1,4 +1,4 @@
-// Warnings of kernels, given on a host thread; see docs/runtime/errors.md.
+// Warnings of kernels, given on a host thread; see docs/runtime/faults.md.
 #pragma once
 
 #include <c10/util/Exception.h>

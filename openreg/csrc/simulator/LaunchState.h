@@ -1,5 +1,5 @@
 // What a kernel must not read when it runs, because it belongs to the launch; see
-// docs/operators/registration.md.
+// docs/operators/launch.md.
 #pragma once
 
 #include <cstdint>

@@ -138,8 +138,9 @@ auto& guard_entry() {
   return c10::impl::device_guard_impl_registry[static_cast<size_t>(at::kPrivateUse1)];
 }
 
-// Torch takes one hooks object, once, for ever. Neither it nor ours holds data, so the
-// layer exchanges the pointer to the table of virtual members that begins the object.
+// Torch takes one hooks object, once per process. Neither it nor ours holds data, so
+// the layer exchanges the pointer to the table of virtual members that begins the
+// object.
 void*& hooks_table() {
   auto& hooks = at::detail::getPrivateUse1Hooks();
   return *reinterpret_cast<void**>(const_cast<at::PrivateUse1HooksInterface*>(&hooks));

@@ -1,5 +1,5 @@
 # An attention kernel that users switch on; see docs/operators/overrides.md.
-"""Attention by the kernel of before, but counted."""
+"""Attention by the previous kernel, but counted."""
 
 import torch
 from torch._C import DispatchKey, DispatchKeySet

@@ -12,7 +12,7 @@ import torch_openreg
 from torch_openreg import _version_guard
 
 ROOT = Path(__file__).parents[3]
-CHAPTER = ROOT / "docs" / "frontend" / "autoload.md"
+CHAPTER = ROOT / "docs" / "frontend" / "import-orders.md"
 EXAMPLES = Path(__file__).parents[1] / "autoload"
 FAILED = (
     "RuntimeError: Failed to load the backend extension: {}. You can disable "

@@ -1,4 +1,4 @@
-# Who keeps shared memory alive, and who dies; see docs/frontend/multiprocessing.md.
+# Which process keeps shared memory alive; see docs/frontend/ipc.md.
 """Processes are killed for real: SIGKILL, so that nobody cleans up."""
 
 import gc

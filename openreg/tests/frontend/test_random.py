@@ -247,7 +247,7 @@ def test_rng_state_takes_every_spelling_of_a_device():
 def test_fork_rng_restores_every_device():
     states = torch.openreg.get_rng_state_all()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it does so, and warns that it may be slow
+        warnings.simplefilter("ignore")  # warns that many devices may be slow
         with torch.random.fork_rng():
             torch.rand(3, device="openreg:0")
             torch.rand(3, device="openreg:1")

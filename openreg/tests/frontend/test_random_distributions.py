@@ -208,7 +208,7 @@ def test_what_the_cpu_refuses_without_a_sign_is_refused(name, dtype):
 def test_random_over_all_64_bits():
     x = empty(torch.int64).random_(-(2**63), None).cpu()
     assert kolmogorov_smirnov(x, lambda x: x / 2.0**64 + 0.5) < 1.95
-    # No power of two: the remainder of a division would favour the start.
+    # No power of two: the remainder of a division would favor the start.
     x = empty(torch.int64).random_(0, 3 * 2**61).cpu()
     assert kolmogorov_smirnov(x, lambda x: x / (3 * 2.0**61)) < 1.95
 

@@ -7,11 +7,7 @@ import pytest
 import torch
 from graphs_support import DEVICE, MIB, Graph, capture, floats, ones, pool_bytes
 
-
-@pytest.fixture(autouse=True)
-def _no_capture_is_left():
-    yield
-    assert not torch.openreg.is_current_stream_capturing()
+pytestmark = pytest.mark.usefixtures("no_capture_left")
 
 
 # -- the end of a graph --

@@ -19,10 +19,7 @@ from graphs_support import (
 memory = torch.openreg.memory
 
 
-@pytest.fixture(autouse=True)
-def _no_capture_is_left():
-    yield
-    assert not torch.openreg.is_current_stream_capturing()
+pytestmark = pytest.mark.usefixtures("no_capture_left")
 
 
 # -- memory of a graph --

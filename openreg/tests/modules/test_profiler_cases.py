@@ -25,7 +25,7 @@ def test_work_from_before_is_left_out():
         x = torch.ones(2, device="openreg")
         with profile(activities=BOTH) as prof:
             y = x + 1
-            simulator.reset()  # the profile ends with a synchronisation
+            simulator.reset()  # the profile ends with a synchronization
     assert y.tolist() == [2.0, 2.0]
     assert kernels(prof) == ["add"]
 

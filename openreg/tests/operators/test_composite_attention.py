@@ -1,5 +1,5 @@
 # Attention: the choice and the fused operator; see
-# docs/operators/composite.md.
+# docs/operators/attention.md.
 import itertools
 
 import pytest

@@ -1,4 +1,4 @@
-# Recurrent layers on fused cells; see docs/operators/composite.md.
+# Recurrent layers on fused cells; see docs/operators/fused-layers.md.
 import pytest
 import torch
 from against_cpu import leaf, values_and_grads

@@ -1,4 +1,4 @@
-# The fast paths of Transformer layers; see docs/operators/composite.md.
+# The fast paths of Transformer layers; see docs/operators/fused-layers.md.
 import pytest
 import torch
 from against_cpu import losses_of_training

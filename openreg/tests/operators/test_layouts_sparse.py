@@ -1,4 +1,4 @@
-# Sparse tensors: COO and compressed; see docs/operators/layouts.md.
+# Sparse tensors: COO and compressed; see docs/operators/sparse.md.
 import copy
 
 import pytest

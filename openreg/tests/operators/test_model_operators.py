@@ -5,12 +5,7 @@ import torch
 from against_cpu import check_against_cpu, ints, random, same, same_error
 from torch.nn import functional as F
 
-
-@pytest.fixture(autouse=True)
-def no_fallback():
-    with torch.openreg.fallbacks() as counts:
-        yield
-    assert not counts
+pytestmark = pytest.mark.usefixtures("no_fallback")
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,7 @@ from torch.testing import assert_close
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.testing._internal.opinfo.core import BinaryUfuncInfo
 
-
-@pytest.fixture(autouse=True)
-def no_fallback():
-    torch.openreg.reset_fallback_counts()
-    yield
-    assert torch.openreg.fallback_counts() == {}
+pytestmark = pytest.mark.usefixtures("no_fallback")
 
 
 def check(call, *tensors):

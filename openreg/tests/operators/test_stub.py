@@ -8,11 +8,7 @@ REAL = torch.tensor([[-1.5, 2.0, float("nan")], [0.0, -3.0, float("inf")]])
 COMPLEX = torch.tensor([3 + 4j, -1j, 0])
 
 
-@pytest.fixture(autouse=True)
-def no_fallback():
-    torch.openreg.reset_fallback_counts()
-    yield
-    assert torch.openreg.fallback_counts() == {}
+pytestmark = pytest.mark.usefixtures("no_fallback")
 
 
 @pytest.mark.parametrize(

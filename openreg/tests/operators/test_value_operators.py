@@ -16,11 +16,7 @@ from torch.nn import functional as F
 aten = torch.ops.aten
 
 
-@pytest.fixture(autouse=True)
-def no_fallback():
-    with torch.openreg.fallbacks() as counts:
-        yield
-    assert not counts
+pytestmark = pytest.mark.usefixtures("no_fallback")
 
 
 def mask(*shape):
@@ -129,7 +125,7 @@ def test_embedding_bag(mode, padding, dtype):
     check_against_cpu(lambda w: bags(w.t()), torch.randn(3, 5, dtype=dtype))
     last = {"offsets": (0, 2, 6), "include_last_offset": True}
     check_against_cpu(lambda w: bags(w, **last), weight)
-    same(lambda d: bags(weight.to(d), max_norm=0.5))  # torch.no_grad() does so as well
+    same(lambda d: bags(weight.to(d), max_norm=0.5))  # as with torch.no_grad()
     if mode == "sum":
         check_against_cpu(
             lambda w, each: bags(w, per_sample_weights=each),

@@ -15,11 +15,7 @@ from torch.nn import functional as F
 aten = torch.ops.aten
 
 
-@pytest.fixture(autouse=True)
-def no_fallback():
-    with torch.openreg.fallbacks() as counts:
-        yield
-    assert not counts
+pytestmark = pytest.mark.usefixtures("no_fallback")
 
 
 def last(dims):

@@ -302,7 +302,7 @@ def test_a_kernel_warns_on_the_thread_that_waits(steal, run_forked):
 # -- no abort, no hang --
 
 ALIVE = {
-    "a fault that nobody looks at": """
+    "a fault that no call reports": """
         x = torch.ones(4, device="openreg")
         torch.openreg.simulator.fail_kernel("add")
         y = x + 1

@@ -204,7 +204,7 @@ def test_small_requests_share_a_segment_and_neighbours_merge():
     assert memory.memory_reserved() == reserved + 2 * MIB
     assert [y.data_ptr() - x.data_ptr(), z.data_ptr() - y.data_ptr()] == [1024, 1024]
     base = x.data_ptr()
-    del x, z  # z merges with the rest, x has a neighbour in use
+    del x, z  # z merges with the rest, x has a neighbor in use
     segment = next(s for s in memory.memory_snapshot() if s["address"] == base)
     states = [(b["state"], b["size"]) for b in segment["blocks"]]
     rest = 2 * MIB - 2048

@@ -260,7 +260,7 @@ def test_an_invented_stream_is_refused_when_it_is_used():
             use()
     assert where() == (0, 0, 0)
     with pytest.raises(torch.AcceleratorError, match="0x3039 is not"), invented:
-        torch.ones(1, device="openreg")  # torch looks at nothing: the operator has to
+        torch.ones(1, device="openreg")  # torch checks nothing: the operator must
     x = torch.ones(1, device="openreg")
     x.record_stream(invented)  # memory is freed in destructors: nobody to tell
     del x

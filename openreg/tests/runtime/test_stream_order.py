@@ -133,7 +133,7 @@ def read_on_the_host_what_a_side_stream_writes(synchronize: bool) -> float:
             x.fill_(1)
         if synchronize:
             openreg.current_stream().wait_stream(side)
-            stack.close()  # else the next line would wait for ever
+            stack.close()  # else the next line would deadlock
         return value(x)
 
 
@@ -186,7 +186,7 @@ PROGRAMS = {
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_a_forgotten_synchronisation_is_noticed_each_time(program):
+def test_a_forgotten_synchronization_is_noticed_each_time(program):
     right, wrong = PROGRAMS[program]
     for _ in range(3):
         assert program(synchronize=True) == right
@@ -278,7 +278,7 @@ def apply(tensors: list[torch.Tensor], step: tuple) -> None:
         tensors[target].copy_(tensors[rest[0]])
     elif kind == "fill":
         tensors[target].fill_(rest[0])
-    else:  # frees the old memory, for whoever asks next
+    else:  # frees the old memory for the next allocation
         tensors[target] = torch.full_like(tensors[target], float(rest[0]))
 
 
@@ -288,7 +288,7 @@ def apply(tensors: list[torch.Tensor], step: tuple) -> None:
     by_event=st.booleans(),
     seed=st.integers(1, 1000),
 )
-def test_any_schedule_with_its_synchronisation_gives_the_values_of_the_cpu(
+def test_any_schedule_with_its_synchronization_gives_the_values_of_the_cpu(
     steps, by_event, seed
 ):
     """Each step on its own stream; waits only for those which used its tensors."""

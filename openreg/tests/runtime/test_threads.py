@@ -98,7 +98,7 @@ def stress(number, steps, streams):
             elif what == 7:  # random numbers of an own generator
                 values = torch.rand(100, device="openreg", generator=generator).cpu()
                 assert values.min() >= 0 and values.max() < 1
-            elif len(twins) > 2:  # dies while it is read; who gets its memory?
+            elif len(twins) > 2:  # freed while it is read
                 twins.append(Twin(twin.device + step, twin.host + step, stream))
                 twins.remove(twin)
                 home, size = twin.home, len(twin.host)

@@ -1,7 +1,7 @@
 # Limits of torch 2.13, as they are today; see docs/ship/known-gaps.md.
 #
 # A test that fails here is good news: torch has lost a limit. Remove the test, the
-# section of the page and the way round.
+# section of the page and the workaround.
 import inspect
 import signal
 import sys
@@ -205,7 +205,7 @@ def test_a_thread_that_computes_while_python_ends_aborts(run_forked):
     """
     process = run_forked(program)
     aborted = "terminate called without an active exception" in process.stderr
-    assert aborted == (sys.version_info < (3, 14))  # then such threads sleep for ever
+    assert aborted == (sys.version_info < (3, 14))  # then such threads never wake up
 
 
 @pytest.mark.parametrize(("kept", "aborts"), [("dist.group.WORLD", True), ("", False)])
@@ -271,7 +271,7 @@ def test_the_eager_backend_forgets_the_mask_of_a_checkpoint_on_every_device():
         assert fits("aot_eager", device)
 
 
-@pytest.mark.parametrize("run", range(3))  # without the way round, most runs fail
+@pytest.mark.parametrize("run", range(3))  # without the workaround, most runs fail
 def test_a_process_may_end_right_after_backward(run_forked, run):
     program = """
         import torch

@@ -12,7 +12,7 @@ def kolmogorov_smirnov(sample: torch.Tensor, cdf) -> float:
     """sqrt(n) times the largest distance of the two distribution functions.
 
     Of honest samples, one in a thousand exceeds 1.95. The seed is fixed, so each test
-    here gives one answer for ever.
+    here is reproducible.
     """
     x = sample.cpu().double().flatten().sort().values
     n = len(x)

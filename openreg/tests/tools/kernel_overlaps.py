@@ -20,7 +20,7 @@ def _refuses(sample: Sample, place: str) -> bool:
     """Whether the CPU's kernel refuses this argument as the output as well.
 
     Only if both are of one size and dtype: such a call writes within the memory, also
-    where the kernel looks at nothing.
+    where the kernel checks nothing.
     """
     out_form = _out_form(sample.op)
     results = [

@@ -197,7 +197,7 @@ DEVICES = [
 START = [
     Row(
         "_lazy_init",
-        "before the first tensor: starts the device, refuses a forked child in words",
+        "before the first tensor: starts the device; raises an error in a forked child",
         "test_device.py::test_every_way_to_start_the_device_is_noticed_by_a_fork",
         CHILD,
         "'RuntimeError: Cannot re-initialize openr'",

@@ -1,8 +1,8 @@
 # Lets autograd's threads finish before Python ends; see docs/ship/known-crashes.md.
 """At the end of the process, wait for the threads of the autograd engine.
 
-A thread that lets go of a backward pass gives back a Python object. If Python has ended
-meanwhile, the process is killed by SIGABRT.
+A thread that releases a backward pass drops its reference to a Python object. If Python
+has ended meanwhile, SIGABRT kills the process.
 """
 
 import atexit

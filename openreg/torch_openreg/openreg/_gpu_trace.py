@@ -1,5 +1,5 @@
-# Callbacks for what the runtime does; see docs/runtime/guard.md.
-"""Python callbacks for events, streams, memory and synchronisations.
+# Callbacks for what the runtime does; see docs/runtime/trace.md.
+"""Python callbacks for events, streams, memory and synchronizations.
 
 torch looks this module up as ``torch.openreg._gpu_trace`` after
 ``torch._C._activate_gpu_trace()``, which cannot be undone. A callback runs on the

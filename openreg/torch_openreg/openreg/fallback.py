@@ -28,7 +28,7 @@ def set_fallback_mode(mode: str) -> None:
     """Choose what happens when an operator has no kernel for the device.
 
     Args:
-        mode: ``"allow"`` runs it on the CPU; ``"warn"`` does so and warns once for each
+        mode: ``"allow"`` runs it on the CPU; ``"warn"`` also warns once for each
             operator; ``"error"`` raises NotImplementedError. The environment variable
             ``OPENREG_FALLBACK`` sets the first mode; the default is ``"allow"``.
 

@@ -344,7 +344,7 @@ def memory_summary(device: _Device | None = None, abbreviated: bool = False) -> 
         f"Memory of openreg:{index}",
         f"out of memory: {stats['num_ooms']}, retries: {stats['num_alloc_retries']}, "
         f"segments taken: {stats['num_device_alloc']}, "
-        f"given back: {stats['num_device_free']}",
+        f"released: {stats['num_device_free']}",
         "{:34}{:>11}{:>11}{:>11}{:>11}".format("", *columns),
     ]
     for metric in _METRICS:

@@ -66,7 +66,7 @@ def manual_seed(seed: int) -> None:
 
 # LITERALINCLUDE START: MANUAL_SEED_ALL
 def manual_seed_all(seed: int) -> None:
-    """Do so for every device; ``torch.manual_seed`` calls this.
+    """Seed the generator of every device; ``torch.manual_seed`` calls this.
 
     All devices then draw the same numbers.
     """

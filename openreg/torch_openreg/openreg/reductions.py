@@ -58,7 +58,8 @@ def _register() -> None:
 def ipc_collect() -> None:
     """Free memory that was sent to other processes and that none of them holds.
 
-    Sending does so as well, and a device that is full. As ``torch.cuda.ipc_collect``.
+    Sending a tensor collects as well, and so does an allocation on a full device. As
+    ``torch.cuda.ipc_collect``.
 
     Raises:
         RuntimeError: in a child process that was forked after the device was used.

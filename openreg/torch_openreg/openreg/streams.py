@@ -192,7 +192,7 @@ def set_stream(stream: torch.Stream | None) -> None:
         ValueError: it belongs to another device, or to a device of another type.
     """
     if stream is not None:
-        # Torch looks at nothing: every later operator would fail instead.
+        # Torch checks nothing: every later operator would fail instead.
         _C._external_stream(stream.stream_id, _get_device_index(stream.device))
         torch.accelerator.set_stream(stream)
 

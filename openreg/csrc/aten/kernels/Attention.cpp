@@ -1,5 +1,5 @@
 // The device's side of attention: CPU tensors in, CPU tensors out; see
-// docs/operators/composite.md.
+// docs/operators/attention-kernel.md.
 #include "csrc/aten/kernels/Attention.h"
 
 #include <ATen/Parallel.h>

@@ -1,4 +1,4 @@
-// Random words to normally distributed numbers; see docs/runtime/generator.md.
+// Random words to normally distributed numbers; see docs/runtime/random-kernels.md.
 #include "csrc/aten/kernels/BoxMuller.h"
 
 #include <c10/util/MathConstants.h>

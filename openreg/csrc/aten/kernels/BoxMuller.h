@@ -1,4 +1,4 @@
-// Random words to normally distributed numbers; see docs/runtime/generator.md.
+// Random words to normally distributed numbers; see docs/runtime/random-kernels.md.
 #pragma once
 
 #include <array>

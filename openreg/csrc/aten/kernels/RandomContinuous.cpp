@@ -30,6 +30,23 @@ T keep_finite_and_nonzero(C value) {
   return static_cast<T>(size < min && size > 0 ? std::copysign(min, value) : value);
 }
 
+// transform(a normal number) for each element of self.
+template <class T, class F>
+void fill_normal(const at::Tensor& self, PhiloxState random, double mean, double std,
+                 F transform) {
+  using C = at::opmath_type<T>;
+  fill_tiles<T, kWordsFor<C>>(
+      self, random,
+      [transform, mean = static_cast<C>(mean), std = static_cast<C>(std)](
+          Words words, int64_t count, T* values) {
+        NormalTile<C> numbers;
+        box_muller(words, count, numbers.data());
+        for (int64_t i = 0; i < count; ++i) {
+          values[i] = static_cast<T>(transform(numbers[i] * std + mean));
+        }
+      });
+}
+
 }  // namespace
 
 // LITERALINCLUDE START: UNIFORM
@@ -57,34 +74,16 @@ void uniform(const at::Tensor& self, PhiloxState random, double from, double to)
 void normal(const at::Tensor& self, PhiloxState random, double mean, double std) {
   AT_DISPATCH_FLOATING_TYPES_AND2(
       at::kHalf, at::kBFloat16, self.scalar_type(), "normal_", [&] {
-        using C = at::opmath_type<scalar_t>;
-        fill_tiles<scalar_t, kWordsFor<C>>(
-            self, random,
-            [mean = static_cast<C>(mean), std = static_cast<C>(std)](
-                Words words, int64_t count, scalar_t* values) {
-              NormalTile<C> numbers;
-              box_muller(words, count, numbers.data());
-              for (int64_t i = 0; i < count; ++i) {
-                values[i] = static_cast<scalar_t>(numbers[i] * std + mean);
-              }
-            });
+        fill_normal<scalar_t>(self, random, mean, std,
+                              [](auto value) { return value; });
       });
 }
 
 void log_normal(const at::Tensor& self, PhiloxState random, double mean, double std) {
   AT_DISPATCH_FLOATING_TYPES_AND2(
       at::kHalf, at::kBFloat16, self.scalar_type(), "log_normal_", [&] {
-        using C = at::opmath_type<scalar_t>;
-        fill_tiles<scalar_t, kWordsFor<C>>(
-            self, random,
-            [mean = static_cast<C>(mean), std = static_cast<C>(std)](
-                Words words, int64_t count, scalar_t* values) {
-              NormalTile<C> numbers;
-              box_muller(words, count, numbers.data());
-              for (int64_t i = 0; i < count; ++i) {
-                values[i] = static_cast<scalar_t>(std::exp(numbers[i] * std + mean));
-              }
-            });
+        fill_normal<scalar_t>(self, random, mean, std,
+                              [](auto value) { return std::exp(value); });
       });
 }
 

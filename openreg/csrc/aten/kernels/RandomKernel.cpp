@@ -1,4 +1,4 @@
-// Makes many random words at once; see docs/runtime/generator.md.
+// Makes many random words at once; see docs/runtime/random-kernels.md.
 #include "csrc/aten/kernels/RandomKernel.h"
 
 #include <algorithm>

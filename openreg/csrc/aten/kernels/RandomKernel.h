@@ -1,5 +1,5 @@
-// What all random kernels share: who gets which random bits; see
-// docs/runtime/generator.md.
+// What all random kernels share: which element uses which random bits; see
+// docs/runtime/random-kernels.md.
 #pragma once
 
 #include <ATen/Parallel.h>

@@ -15,8 +15,9 @@
 namespace openreg::kernels {
 namespace {
 
-// Nobody knows how many random numbers a rejection takes. So each element has counters
-// of its own: the low half counts from the offset on, the high half is the element.
+// The number of random numbers that a rejection takes is not known in advance. So each
+// element has counters of its own: the low half counts from the offset on, the high
+// half is the element.
 // LITERALINCLUDE START: ELEMENT_STREAM
 class ElementStream {
  public:

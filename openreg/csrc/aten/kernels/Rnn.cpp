@@ -1,5 +1,5 @@
 // The fused cells of LSTM and GRU, forward and backward; see
-// docs/operators/composite.md.
+// docs/operators/fused-layers.md.
 #include "csrc/aten/kernels/Rnn.h"
 
 #include <ATen/OpMathType.h>

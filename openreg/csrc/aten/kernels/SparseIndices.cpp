@@ -1,4 +1,4 @@
-// Indices of compressed tensors, which are dense; see docs/operators/layouts.md.
+// Indices of compressed tensors, which are dense; see docs/operators/sparse.md.
 #include "csrc/aten/kernels/SparseIndices.h"
 
 #include <ATen/ops/_convert_indices_from_coo_to_csr_cpu_dispatch.h>

@@ -1,4 +1,4 @@
-// Indices of compressed tensors, which are dense; see docs/operators/layouts.md.
+// Indices of compressed tensors, which are dense; see docs/operators/sparse.md.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,4 +1,4 @@
-// Products and sums with a sparse operand; see docs/operators/layouts.md.
+// Products and sums with a sparse operand; see docs/operators/sparse.md.
 #include "csrc/aten/kernels/SparseProducts.h"
 
 #include <ATen/ops/add.h>

@@ -1,4 +1,4 @@
-// Products and sums with a sparse operand; see docs/operators/layouts.md.
+// Products and sums with a sparse operand; see docs/operators/sparse.md.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,4 +1,4 @@
-// The kernels behind the stubs of sparse tensors; see docs/operators/layouts.md.
+// Kernels behind the stubs of sparse tensors; see docs/operators/sparse-training.md.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,4 +1,4 @@
-// Kernels of Transformer layers in inference; see docs/operators/composite.md.
+// Kernels of Transformer layers in inference; see docs/operators/fused-layers.md.
 #include "csrc/aten/kernels/Transformer.h"
 
 #include <ATen/ops/_native_multi_head_attention.h>

@@ -1,4 +1,4 @@
-// Kernels of Transformer layers in inference; see docs/operators/composite.md.
+// Kernels of Transformer layers in inference; see docs/operators/fused-layers.md.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -177,7 +177,7 @@ void for_each_tensor(const T& value, const Visit& visit) {
 
 // Calls `visit` with one dtype for each argument that is a tensor or several of them:
 // the first one's for a list; Undefined for one that is missing or has no elements,
-// which no kernel looks at.
+// which no kernel reads.
 template <class T, class Visit>
 void for_each_dtype(const T& value, const Visit& visit) {
   if constexpr (std::is_same_v<T, at::Tensor> ||

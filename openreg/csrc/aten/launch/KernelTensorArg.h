@@ -1,4 +1,4 @@
-// A tensor as a kernel sees it: address, shape; see docs/operators/registration.md.
+// A tensor as a kernel sees it: address, shape; see docs/operators/launch.md.
 #pragma once
 
 #include <ATen/core/Tensor.h>

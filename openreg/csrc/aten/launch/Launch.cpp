@@ -1,4 +1,4 @@
-// Puts a kernel on the current stream; see docs/operators/registration.md.
+// Puts a kernel on the current stream; see docs/operators/launch.md.
 #include "csrc/aten/launch/Launch.h"
 
 #include "csrc/runtime/device/OpenRegGuard.h"

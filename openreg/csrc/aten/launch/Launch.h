@@ -1,4 +1,4 @@
-// Puts a kernel on the current stream; see docs/operators/registration.md.
+// Puts a kernel on the current stream; see docs/operators/launch.md.
 #pragma once
 
 #include <c10/core/Device.h>

@@ -1,4 +1,4 @@
-// Makes a native operator with a sparse result; see docs/operators/layouts.md.
+// Makes a native operator with a sparse result; see docs/operators/sparse.md.
 #pragma once
 
 #include <c10/util/DimVector.h>

@@ -1,4 +1,4 @@
-// add: a structured operator; see docs/operators/registration.md.
+// add: a structured operator; see docs/operators/kernel.md.
 #include "csrc/aten/NativeFunctions.h"
 
 #include <ATen/Dispatch.h>

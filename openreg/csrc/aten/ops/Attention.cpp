@@ -1,4 +1,4 @@
-// Fused scaled dot product attention; see docs/operators/composite.md.
+// Fused scaled dot product attention; see docs/operators/attention.md.
 #include "csrc/aten/NativeLayers.h"
 
 #include <ATen/Context.h>

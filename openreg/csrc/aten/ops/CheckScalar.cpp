@@ -1,4 +1,4 @@
-// Refuses a number that a kernel could not convert; see docs/operators/registration.md.
+// Refuses a number that a kernel could not convert; see docs/operators/launch.md.
 #include "csrc/aten/ops/CheckScalar.h"
 
 #include <ATen/Dispatch_v2.h>

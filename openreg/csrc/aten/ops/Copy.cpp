@@ -1,4 +1,4 @@
-// Copies between host and device, and inside a device; see docs/operators/minimal.md.
+// Copies to, from and inside a device; see docs/operators/minimal-copies.md.
 #include "csrc/aten/NativeFunctions.h"
 
 #include <ATen/EmptyTensor.h>
@@ -168,7 +168,7 @@ void copy_to_host(const at::Tensor& src, const at::Tensor& dst, bool non_blockin
 }  // namespace
 
 // In a graph, the device alone moves the bytes: from or to memory that it reaches,
-// which lies as it shall arrive, and nobody waits.
+// which has the layout of the destination, and no thread waits.
 void refuse_copy_in_capture(const at::Tensor& host, c10::Device device,
                             bool non_blocking) {
   if (Capture::any() &&

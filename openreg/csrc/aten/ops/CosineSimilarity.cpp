@@ -1,4 +1,4 @@
-// An operator with a backward of its own; see docs/operators/autograd.md.
+// An operator with a backward of its own; see docs/operators/autograd-function.md.
 #include "csrc/aten/NativeFunctions.h"
 
 #include <ATen/ExpandUtils.h>

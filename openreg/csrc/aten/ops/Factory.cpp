@@ -1,4 +1,4 @@
-// Operators that create tensors or change their storage; see docs/operators/minimal.md.
+// Creates tensors and sets their storage; see docs/operators/minimal-copies.md.
 #include "csrc/aten/NativeFunctions.h"
 
 #include <ATen/EmptyTensor.h>

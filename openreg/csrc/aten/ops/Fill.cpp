@@ -1,4 +1,4 @@
-// fill_ and zero_: the shortest native operators; see docs/operators/registration.md.
+// fill_ and zero_: the shortest native operators; see docs/operators/launch.md.
 #include "csrc/aten/NativeFunctions.h"
 
 #include <ATen/ops/fill_cpu_dispatch.h>

@@ -1,5 +1,5 @@
 // Launches kernels that fill a tensor with random numbers; see
-// docs/runtime/generator.md.
+// docs/runtime/random-kernels.md.
 #pragma once
 
 #include <ATen/core/Tensor.h>

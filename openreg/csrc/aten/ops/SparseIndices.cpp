@@ -1,4 +1,4 @@
-// Indices of compressed tensors, which are dense; see docs/operators/layouts.md.
+// Indices of compressed tensors, which are dense; see docs/operators/sparse.md.
 #include "csrc/aten/NativeFunctions.h"
 
 #include <ATen/native/CPUFallback.h>

@@ -1,4 +1,4 @@
-// Fills the dispatch stubs of sparse tensors; see docs/operators/layouts.md.
+// Fills the dispatch stubs of sparse tensors; see docs/operators/sparse-training.md.
 #include "csrc/aten/ops/SparseStubs.h"
 
 #include <ATen/ops/empty.h>

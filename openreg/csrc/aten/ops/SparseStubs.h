@@ -1,4 +1,4 @@
-// Declares the dispatch stubs of sparse tensors; see docs/operators/layouts.md.
+// Declares the dispatch stubs of sparse tensors; see docs/operators/sparse-training.md.
 #pragma once
 
 #include <ATen/core/Tensor.h>

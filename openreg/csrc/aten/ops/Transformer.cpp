@@ -1,4 +1,4 @@
-// The fast paths of Transformer layers in inference; see docs/operators/composite.md.
+// Fast paths of Transformer layers in inference; see docs/operators/fused-layers.md.
 #include "csrc/aten/NativeLayers.h"
 
 #include <ATen/ExpandUtils.h>

@@ -1,4 +1,4 @@
-// Operators that only give memory another shape; see docs/operators/minimal.md.
+// Views of memory; see docs/operators/minimal-copies.md.
 #include "csrc/aten/NativeFunctions.h"
 
 #include <ATen/ops/_reshape_alias_native.h>

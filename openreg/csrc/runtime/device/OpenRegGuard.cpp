@@ -46,7 +46,7 @@ c10::Device OpenRegGuardImpl::exchangeDevice(c10::Device device) const {
 }
 
 void OpenRegGuardImpl::uncheckedSetDevice(c10::Device device) const noexcept {
-  // Runs in destructors: there is nobody left to tell.
+  // Called from destructors; errors cannot be reported.
   static_cast<void>(orSetDevice(device.index()));
 }
 

@@ -15,8 +15,8 @@ namespace openreg {
 bool OpenRegHooks::isAvailable() const { return device_count() > 0; }
 
 bool OpenRegHooks::hasPrimaryContext(DeviceIndex device) const {
-  // The driver starts all devices at once. The autograd engine asks before it looks at
-  // the streams of a device, so that it wakes up none that nobody uses.
+  // The driver starts all devices at once. The autograd engine calls this before it
+  // queries the streams of a device, so that it initializes no unused device.
   return is_initialized() && device >= 0 && device < device_count();
 }
 
@@ -99,7 +99,7 @@ at::Allocator* OpenRegHooks::getPinnedMemoryAllocator() const {
 // LITERALINCLUDE START: REGISTER_HOOKS
 namespace {
 const Registration hooks_registered("the hooks", [] {
-  at::RegisterPrivateUse1HooksInterface(new OpenRegHooks);  // lives for ever
+  at::RegisterPrivateUse1HooksInterface(new OpenRegHooks);  // never destroyed
 });
 }  // namespace
 // LITERALINCLUDE END: REGISTER_HOOKS

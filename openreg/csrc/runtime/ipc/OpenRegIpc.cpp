@@ -1,4 +1,4 @@
-// Storages that several processes share; see docs/frontend/multiprocessing.md.
+// Storages that several processes share; see docs/frontend/ipc.md.
 #include "csrc/runtime/ipc/OpenRegIpc.h"
 
 #include <c10/util/ScopeExit.h>

@@ -1,4 +1,4 @@
-// Storages that several processes share; see docs/frontend/multiprocessing.md.
+// Storages that several processes share; see docs/frontend/ipc.md.
 #pragma once
 
 #include <c10/core/Storage.h>

@@ -1,5 +1,5 @@
 // Who still holds what was sent to other processes; see
-// docs/frontend/multiprocessing.md.
+// docs/frontend/ipc.md.
 #include "csrc/runtime/ipc/OpenRegIpcLedger.h"
 
 #include <c10/util/Exception.h>

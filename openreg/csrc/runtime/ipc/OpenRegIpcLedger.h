@@ -1,5 +1,5 @@
 // Who still holds what was sent to other processes; see
-// docs/frontend/multiprocessing.md.
+// docs/frontend/ipc.md.
 #pragma once
 
 #include <sys/types.h>
@@ -14,7 +14,7 @@ namespace openreg {
 // A file without a name that belongs to the sending process, with one byte for each
 // message it ever sent. The receiver keeps a lock on the byte as long as it uses the
 // memory. The system takes the lock back when the receiver dies, however it dies: a
-// counter in shared memory would stay wrong for ever.
+// counter in shared memory would stay wrong permanently.
 enum class Ticket : char { kSent = 1, kTaken = 2, kClosed = 3 };
 
 // What other processes need to find the ledger of this one.

@@ -65,8 +65,8 @@ void BlockPool::split_block(Block* block, const AllocParams& fit) {
 
 // LITERALINCLUDE START: PUT
 void BlockPool::free_block(Block* block) {
-  const auto is_free = [](const Block* neighbour) {
-    return neighbour != nullptr && !neighbour->allocated && neighbour->event_count == 0;
+  const auto is_free = [](const Block* neighbor) {
+    return neighbor != nullptr && !neighbor->allocated && neighbor->event_count == 0;
   };
   const auto absorb_next = [](Block* left) {
     Block* right = left->next;

@@ -21,7 +21,7 @@ struct Block {
   c10::Stream stream;         // on which it was allocated, and on which it is reused
   BlockPool* pool;            // to which it returns
   size_t requested = 0;       // bytes that were asked for
-  Block* previous = nullptr;  // neighbours in the segment
+  Block* previous = nullptr;  // neighbors in the segment
   Block* next = nullptr;
   bool allocated = false;         // a tensor has it
   bool oversize = false;          // counted in oversize_allocations
@@ -54,7 +54,7 @@ class BlockPool {
   Block* get_free_block(c10::StreamId stream, const AllocParams& fit);
   // Cuts `block`, which is not free, down to what fits, if the rest is worth keeping.
   void split_block(Block* block, const AllocParams& fit);
-  // Makes `block` free, in one piece with its free neighbours; deletes these.
+  // Makes `block` free, in one piece with its free neighbors; deletes these.
   void free_block(Block* block);
 
   // Adds a free block, or removes one, as it is.

@@ -40,8 +40,8 @@ using StreamFilter = std::function<bool(const c10::Stream&)>;
 //    `device_alloc_mutex_`, then the lock.
 // 3. Whatever may run Python comes before the locks (the stack of the caller) or after
 //    them (profiler, GPU trace, exceptions).
-// 4. A kernel allocates nothing and needs no GIL: who waits for it may hold
-// `device_alloc_mutex_`,
+// 4. A kernel allocates nothing and needs no GIL: a thread that waits for it may hold
+//    `device_alloc_mutex_`,
 //    and may have come from Python.
 // 5. free() waits for nothing and throws nothing: it runs in destructors, on any
 //    thread, often with the GIL.

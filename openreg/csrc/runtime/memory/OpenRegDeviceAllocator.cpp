@@ -117,7 +117,7 @@ void OpenRegDeviceAllocator::emptyCache(c10::MempoolId_t pool) {
 // LITERALINCLUDE START: RECORD_STREAM
 void OpenRegDeviceAllocator::recordStream(const c10::DataPtr& ptr, c10::Stream stream) {
   if (in_forked_child()) {
-    return;  // as in release(): the lock may be held for ever
+    return;  // as in release(): the lock may never be released
   }
   const std::lock_guard lock(state_.lock);
   const auto entry = state_.live.find(ptr.get());

@@ -35,7 +35,7 @@ Allocator& instance() {
 
 // LITERALINCLUDE START: HOST_FREE
 void delete_block(void* block) {
-  if (!in_forked_child()) {  // there, another thread may hold the locks for ever
+  if (!in_forked_child()) {  // there, the locks may never be released
     instance().free(block);
   }
 }

@@ -1,4 +1,4 @@
-// Tells torch's GPU trace what the runtime does; see docs/runtime/guard.md.
+// Tells torch's GPU trace what the runtime does; see docs/runtime/trace.md.
 #pragma once
 
 #include <c10/core/impl/GPUTrace.h>

@@ -39,7 +39,7 @@ KNOWN_OF_WAYS = [
         "no error, but on the CPU: (RuntimeError: index .* is out of bounds|"
         "IndexError: index out of range in self)",
         "scatter scatter_add gather index_add",
-        "The device looks at no index where it has nothing to write.",
+        "The device checks no index where it has nothing to write.",
     ),
     # -- arguments that the CPU does not check --
     some(
@@ -66,7 +66,7 @@ KNOWN_OF_WAYS = [
         "nn.functional.binary_cross_entropy mode nn.functional.smooth_l1_loss "
         "nn.functional.mse_loss nn.functional.huber_loss bucketize searchsorted renorm "
         "nn.functional.embedding",
-        "The device refuses a dtype before it looks at anything else. The CPU has "
+        "The device refuses a dtype before it checks anything else. The CPU has "
         "other errors first, or none without elements.",
     ),
     some(
@@ -96,7 +96,7 @@ KNOWN_OF_WAYS = [
         "no error, but on the CPU: RuntimeError: (setStorage|allocated size|"
         "The expanded size)",
         "index_copy repeat_interleave nn.functional.multi_head_attention_forward",
-        "The device looks at no argument that it does not need without elements.",
+        "The device checks no argument that it does not need without elements.",
     ),
     some(
         "mistakes",

@@ -1,4 +1,4 @@
-# The way of the sweep that changes settings behind a launch; see docs/ship/testing.md.
+# Changes settings after a launch, in the sweep; see docs/ship/testing.md.
 """A kernel runs with the settings of its launch, whatever they are when it runs."""
 
 import contextlib

@@ -37,9 +37,9 @@ def run_all(
         limits: how many samples to run, by dtype; all of a dtype that is not in it.
         jobs: how many processes run at the same time.
         seconds: a case that takes longer hangs.
-        progress: is called now and then with the number of cases done.
+        progress: is called at intervals with the number of cases done.
     """
-    # Neighbours in the list are related, and may all be slow: deal them out.
+    # Neighbors in the list are related, and may all be slow: deal them out.
     chunks = [cases[start::jobs] for start in range(jobs)]
     with (
         tempfile.TemporaryDirectory() as folder,

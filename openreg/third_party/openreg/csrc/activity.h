@@ -8,7 +8,7 @@
 
 namespace openreg::driver {
 
-// Whether anybody records: the one thing which is looked at while nobody does.
+// Whether a client records: all that is read while none does.
 extern std::atomic<bool> activityRecorded;
 inline bool recording() { return activityRecorded.load(std::memory_order_relaxed); }
 

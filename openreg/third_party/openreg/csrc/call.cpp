@@ -9,7 +9,7 @@ orError_t refuseInTask() {
   return fail(
       orErrorNotPermitted,
       "called from inside a %s. The device does not drive itself: make the call on "
-      "the host, before the launch or after a synchronisation",
+      "the host, before the launch or after a synchronization",
       thread.activity == Activity::kKernel ? "kernel" : "host callback");
 }
 

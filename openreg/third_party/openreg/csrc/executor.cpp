@@ -5,14 +5,14 @@
 // them itself. This spares two thread switches per launch and wait. OPENREG_STEAL=0
 // turns it off.
 //
-// Nothing can block for ever, provided that the kernels themselves end and that nobody
+// There is no deadlock, provided that the kernels themselves end and that no thread
 // keeps holding a stream (simulator.h). A task only ever waits for marks, and a mark is
-// set before the wait for it is enqueued. Look at the oldest unfinished task of all
-// streams: everything it could wait for is older, hence finished, so whoever runs it
-// gets on. If nobody runs it, then the worker of its stream is awake (it sleeps only
-// when the queue is empty) and takes it as soon as the executor lock is free. A thread
-// that helps while it runs a waiting task needs only older tasks than that one, so it
-// never comes back to a stream whose lock it holds.
+// set before the wait for it is enqueued. Take the oldest unfinished task of all
+// streams: everything it could wait for is older, hence finished, so a thread that runs
+// it makes progress. If no thread runs it, then the worker of its stream is awake (it
+// sleeps only when the queue is empty) and takes it as soon as the executor lock is
+// free. A thread that helps while it runs a waiting task needs only older tasks than
+// that one, so it never comes back to a stream whose lock it holds.
 #include <pthread.h>
 #include <sys/resource.h>
 
@@ -29,9 +29,9 @@
 namespace openreg::driver {
 namespace {
 
-// After work the worker naps for about 2 ms, looking now and then, before it sleeps for
-// good. Loops of launch and wait thus issue no wake-up call, which costs more than a
-// small kernel.
+// After work the worker naps for about 2 ms, polling at intervals, before it sleeps
+// until it is notified. Loops of launch and wait thus issue no wake-up call, which
+// costs more than a small kernel.
 constexpr auto kNap = std::chrono::microseconds(50);
 constexpr int kNaps = 20;
 
@@ -190,7 +190,7 @@ void Stream::runUntil(uint64_t position) {
     if (processState() == ProcessState::kExiting) break;
     if (slot.correlation != 0) [[unlikely]]
       taskEnded(slot.correlation);
-    slot.task = Task();  // a kernel's destroy(args) runs here: who waits finds it done
+    slot.task = Task();  // destroy(args) of a kernel runs here, before waits end
     completed_.store(++next);
     device_.taskDone();
     // Pairs with sleepUntil(): either this thread sees the sleeper's position, or the

@@ -2,8 +2,8 @@
 //
 // A handle is not an address but a number made of a slot, the slot's generation, and a
 // tag for the kind. Destroying an object raises the generation of its slot, so a stale,
-// foreign or invented handle is recognised by comparing numbers, without touching
-// memory that may be gone. Slots are never given back to the system; the object in one
+// foreign or invented handle is recognized by comparing numbers, without touching
+// memory that may be gone. Slots are never returned to the system; the object in one
 // is destroyed when its handle is dead and the last Ref to it has gone.
 #pragma once
 

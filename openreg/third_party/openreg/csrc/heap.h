@@ -48,7 +48,7 @@ class Heap {
   Block takeFree(std::map<size_t, Block>::iterator block);
 
   std::map<size_t, size_t> live_;              // offset -> bytes asked for
-  std::map<size_t, Block> free_;               // offset -> block; no two are neighbours
+  std::map<size_t, Block> free_;               // offset -> block; no two are neighbors
   std::set<std::pair<size_t, size_t>> sizes_;  // (size, offset) of the free blocks
   const size_t keep_;
   size_t freeBytes_ = 0;

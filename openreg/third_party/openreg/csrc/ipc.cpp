@@ -1,4 +1,4 @@
-// Memory shared between processes. See docs/frontend/multiprocessing.md.
+// Memory shared between processes. See docs/frontend/ipc.md.
 //
 // The memory of a process's devices is one file (memory.cpp). A handle names the
 // process, the number of that file there, and a range. Who opens it maps the range

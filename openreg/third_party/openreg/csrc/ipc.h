@@ -1,4 +1,4 @@
-// Memory of other processes: what an address is. See docs/frontend/multiprocessing.md.
+// Memory of other processes: what an address is. See docs/frontend/ipc.md.
 #pragma once
 
 #include "openreg.h"

@@ -10,8 +10,8 @@ namespace openreg::driver {
 
 class Stream;
 
-// Whether anything is ordered that the functions below would do: the one thing which is
-// looked at while the simulator is off.
+// Whether any function below has something to do: all that is read while the simulator
+// is off.
 extern std::atomic<bool> simulatorActive;
 inline bool simulatorActs() { return simulatorActive.load(std::memory_order_relaxed); }
 
@@ -28,7 +28,7 @@ orError_t failOnPurpose(void* args);
 // With a stream held, launches must not wait: the holder may be who launches.
 bool anyHeld();
 void releaseHolds(Stream& stream);
-// Makes those who wait in beforeTask() look at the process state again.
+// Makes threads that wait in beforeTask() check the process state again.
 void wakeHeld();
 // Everything off, except the delay of the environment. Only after or inside
 // loadConfig().

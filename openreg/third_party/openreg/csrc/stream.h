@@ -44,7 +44,7 @@ class Stream {
 
   // The handle was destroyed: the worker leaves when the queue is empty.
   void retire();
-  // Makes those who sleep until a position is done look at the process state again.
+  // Makes threads that wait for a position check the process state again.
   void wakeSleepers();
   // Lets the running task finish and starts no other, ever.
   void halt(std::chrono::steady_clock::time_point deadline);

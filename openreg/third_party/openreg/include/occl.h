@@ -5,7 +5,7 @@
  * every function:
  *
  * - The result is an occlResult_t; outputs are written only on occlSuccess.
- *   occlGetLastError(NULL) tells what was wrong in words.
+ *   occlGetLastError(NULL) returns a sentence that says what was wrong.
  * - Any thread may call any function. Collectives of one communicator must be enqueued
  *   in the same order on every rank, and run in the order of their streams.
  * - A call that moves data enqueues one kernel on `stream` and returns. Addresses are
@@ -43,7 +43,7 @@ typedef enum occlResult {
   occlTimeout = 8       /* Extension: another rank was late */
 } occlResult_t;
 
-/* One sentence for the code. Never null; valid for ever. */
+/* One sentence for the code. Never null; a string literal. */
 OPENREG_API const char* occlGetErrorString(occlResult_t result);
 
 /* --------------------------------------------------------- communicators --- */

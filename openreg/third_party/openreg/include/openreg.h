@@ -12,8 +12,8 @@
  *
  * - The result is an orError_t; outputs are written only on orSuccess. A failing call
  *   changes nothing.
- * - orGetErrorDetail() tells, for the last call that failed on this thread, what was
- *   wrong in words.
+ * - orGetErrorDetail() returns a sentence that says what was wrong with the last call
+ *   that failed on this thread.
  * - Any thread may call any function. The current device belongs to the calling thread;
  *   it is device 0 at first.
  * - A function called from inside a task (a kernel, a host callback, or the destroy
@@ -88,10 +88,10 @@ typedef enum orError {
   orErrorUnknown = 999
 } orError_t;
 
-/* The enumerator's name, e.g. "orErrorNotReady". Never null; valid for ever. Allowed
+/* The enumerator's name, e.g. "orErrorNotReady". Never null; a string literal. Allowed
  * everywhere. */
 OPENREG_API const char* orGetErrorName(orError_t error);
-/* One sentence for the error code. Never null; valid for ever. Allowed everywhere. */
+/* One sentence for the error code. Never null; a string literal. Allowed everywhere. */
 OPENREG_API const char* orGetErrorString(orError_t error);
 /* What was wrong in the last failing call of this thread: names, numbers, and what
  * to do next. "" when no call has failed. Valid until the next failing call of this
@@ -103,7 +103,7 @@ OPENREG_API const char* orGetErrorDetail(void);
 typedef enum orDriverState {
   orDriverFresh = 0, /* not started: this process may still fork safely */
   orDriverRunning = 1,
-  orDriverForked = 2, /* a child of a process whose driver ran: unusable for ever */
+  orDriverForked = 2, /* a child of a process whose driver ran: never usable */
   orDriverExiting = 3 /* the process is exiting, the device is off */
 } orDriverState;
 
@@ -274,11 +274,12 @@ OPENREG_API orError_t orEventElapsedTime(float* ms, orEvent_t start, orEvent_t e
 typedef orError_t (*orKernel_t)(void* args);
 typedef void (*orHostFn_t)(void* args);
 
-/* Enqueues `kernel(args)` on `stream`. `name` (not copied; must live for ever) appears
+/* Enqueues `kernel(args)` on `stream`. `name` (not copied; must stay valid) appears
  * in errors and traces. When the task is no longer needed (it ran, it was dropped
  * because of a fault, or its graph died) the driver calls `destroy(args)`, if given;
- * exactly once, and only if this call returned orSuccess. Who waits for the task finds
- * `destroy` done. It runs on an unspecified thread and must not call the driver.
+ * exactly once, and only if this call returned orSuccess. A wait for the task returns
+ * after `destroy` has returned. It runs on an unspecified thread and must not call the
+ * driver.
  *
  * The stream stands still while a kernel, a `destroy` or a host callback runs. None of
  * them may wait for a lock that a thread holds while it waits for the device. */
@@ -300,7 +301,7 @@ OPENREG_API void orKernelFault(const char* message);
 
 /* Faults. A kernel that fails leaves a sticky error on its device: tasks behind it
  * on every stream of that device are dropped without being run, and each later call
- * that enqueues, allocates, copies or synchronises there returns the error. Only
+ * that enqueues, allocates, copies or synchronizes there returns the error. Only
  * orDeviceReset clears it; frees, destroys and queries of handles go on working so
  * that a program can still clean up. */
 
@@ -309,7 +310,7 @@ OPENREG_API void orKernelFault(const char* message);
 typedef struct orGraph* orGraph_t;
 typedef struct orGraphExec* orGraphExec_t;
 
-/* Where calls that would wait (synchronising, freeing, copies that wait or touch
+/* Where calls that would wait (synchronizing, freeing, copies that wait or touch
  * pageable memory) are refused while a capture lasts. Such a call invalidates the
  * capture. */
 typedef enum orStreamCaptureMode {
@@ -326,7 +327,7 @@ typedef enum orStreamCaptureMode {
  * stream).
  *
  * These calls give orErrorStreamCaptureUnsupported and invalidate the capture:
- * synchronising or querying a capturing stream, or an event recorded in it; copying
+ * synchronizing or querying a capturing stream, or an event recorded in it; copying
  * pageable memory there; letting it wait for an event recorded outside the capture. */
 OPENREG_API orError_t orStreamBeginCapture(orStream_t stream, orStreamCaptureMode mode);
 /* Ends the capture and gives the graph. Must be called with the stream that began it
@@ -353,10 +354,10 @@ OPENREG_API orError_t orGraphExecDestroy(orGraphExec_t exec);
  * functions make the device slow, in the order that a test wants, and make it fail.
  * They act on the whole process. While all of it is off it costs nothing. */
 
-/* Until it is released no task of the stream starts, on whichever thread, and who waits
+/* Until it is released no task of the stream starts, on whichever thread, and a wait
  * for the stream waits for the release. A task enqueued before the call may be starting
  * already. Holds add up. Destroying the stream, orSimReset and the end of the process
- * release it. A thread that waits for a stream which it holds itself waits for ever.
+ * release it. A thread that waits for a stream which it holds itself deadlocks.
  * While any stream is held, OPENREG_LAUNCH_BLOCKING has no effect. */
 OPENREG_API orError_t orSimHold(orStream_t stream);
 /* Takes back one orSimHold. orErrorInvalidValue when the stream is not held. */

@@ -24,7 +24,7 @@ typedef enum orActivityKind {
 typedef struct orActivity {
   orActivityKind kind;
   const char* name;     /* of the function, of the kernel, of the kind of copy;
-                           valid for ever */
+                           a string literal */
   uint64_t correlation; /* a call has the same number as the work that it gave to a
                            stream, and no other call has it */
   uint64_t begin, end;  /* of the clock given to orActivityStart() */
@@ -43,10 +43,10 @@ typedef uint64_t (*orActivityClock_t)(void);
 
 /* Records from now on, until orActivityStop(): the calls that give work to a stream,
  * wait, allocate or free, and the kernels, copies and fills that these calls launch.
- * Each node of a graph is work of the orGraphLaunch() that runs it. Who waits for a
- * task finds it recorded. Work launched before this call is left out. `clock` tells the
- * time; NULL: nanoseconds since 1970. orErrorNotPermitted when somebody records
- * already. Does not start the driver. */
+ * Each node of a graph is work of the orGraphLaunch() that runs it. A task is recorded
+ * before a wait for it returns. Work launched before this call is left out. `clock`
+ * tells the time; NULL: nanoseconds since 1970. orErrorNotPermitted when somebody
+ * records already. Does not start the driver. */
 OPENREG_API orError_t orActivityStart(orActivityFn_t fn, orActivityClock_t clock,
                                       void* user);
 /* Ends the recording. After it `fn` is not running and will not be called again. It

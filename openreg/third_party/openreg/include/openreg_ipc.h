@@ -1,4 +1,4 @@
-/* Device memory shared between processes. See docs/frontend/multiprocessing.md.
+/* Device memory shared between processes. See docs/frontend/ipc.md.
  *
  * A part of the driver API; the rules at the top of openreg.h hold here too. Names and
  * semantics follow cudaIpcGetMemHandle and its relatives. One process exports an

@@ -253,7 +253,7 @@ TEST_F(ArgumentsTest, TablesAboveNameEveryFunctionOfTheHeaders) {
 }
 
 TEST_F(ArgumentsTest, EveryFunctionIsRefusedInsideTasks) {
-  // Runs on any thread, so the results are looked at afterwards.
+  // Runs on any thread, so the results are checked afterwards.
   struct Result {
     std::string function;
     std::string where;

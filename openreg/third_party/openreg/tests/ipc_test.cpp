@@ -1,5 +1,5 @@
 // Memory of other processes: sharing, death, bad handles. See
-// docs/frontend/multiprocessing.md.
+// docs/frontend/ipc.md.
 //
 // Each test runs its statement in a fresh process, where the driver has not started
 // yet. It forks there: the child exports, the parent opens.
@@ -52,7 +52,7 @@ class Line {
 };
 
 // Runs both functions, each in a process of its own, and ends the calling process: with
-// 0 if all is well. What waits for ever is ended by the alarm.
+// 0 if all is well. The alarm ends a process that hangs.
 template <class Exporter, class Importer>
 [[noreturn]] void runBoth(Exporter exporter, Importer importer) {
   int ends[2];

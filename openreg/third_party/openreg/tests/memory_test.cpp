@@ -170,7 +170,7 @@ TEST_F(MemoryTest, FreedPagesAreKeptUpToASixteenth) {
   };
   {
     DeviceMemory all(capacity());
-  }  // its release gives back what earlier tests left
+  }  // its release returns what earlier tests left
   size_t before = residentBytes();
   size_t few = capacity() / 32;
   EXPECT_GE(touch(few), before + few);

@@ -61,8 +61,8 @@ struct Rank {
   Meeting& meeting;
 };
 
-// Runs `body` on each rank and ends the calling process: with 0 if all is well. What
-// waits for ever is ended by the alarm.
+// Runs `body` on each rank and ends the calling process: with 0 if all is well. The
+// alarm ends a rank that hangs.
 [[noreturn]] inline void runRanks(int size, const std::function<void(Rank)>& body,
                                   int64_t timeoutMs = 0, int killed = -1) {
   void* shared = mmap(nullptr, sizeof(Meeting), PROT_READ | PROT_WRITE,

@@ -1,0 +1,76 @@
+# Shows the reading time of each page under its title, and refuses pages that are long.
+"""A page takes one minute for 220 words, and one for 20 lines of code.
+
+A page of more than ten minutes is an error, unless ``site_long_pages`` in docs/conf.py
+lists it. A listed page that has become short must leave the list, so the list only
+shrinks. Pages below ``reference`` are tables to search, and have no reading time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util import logging
+
+logger = logging.getLogger(__name__)
+
+WORDS_A_MINUTE = 220
+LINES_A_MINUTE = 20
+LONGEST = 10  # minutes
+NOT_READ = (nodes.comment, nodes.raw)
+
+
+def reading_time(doctree: nodes.document) -> int:
+    """Return the minutes that a page takes, rounded up."""
+    words = sum(len(text.split()) for text in _prose(doctree))
+    blocks = (block.astext() for block in doctree.findall(nodes.literal_block))
+    lines = sum(1 for block in blocks for line in block.splitlines() if line.strip())
+    return math.ceil(words / WORDS_A_MINUTE + lines / LINES_A_MINUTE)
+
+
+def _prose(node: nodes.Element) -> Iterator[str]:
+    """The text of each paragraph, heading and cell; inline elements are part of it."""
+    for child in node.children:
+        if isinstance(child, (nodes.literal_block, *NOT_READ)):
+            continue
+        if isinstance(child, nodes.TextElement):
+            yield child.astext()
+        elif isinstance(child, nodes.Element):
+            yield from _prose(child)
+
+
+def _show(app: Sphinx, doctree: nodes.document) -> None:
+    name = app.env.docname
+    title = next(iter(doctree.findall(nodes.title)), None)
+    if title is None or name.startswith("reference/"):
+        return
+    minutes = reading_time(doctree)
+    listed = name in app.config.site_long_pages
+    if minutes > LONGEST and not listed:
+        text = (
+            f"this page takes {minutes} minutes to read, more than {LONGEST}: split it"
+        )
+        logger.warning(text, type="reading-time", location=title)
+    elif minutes <= LONGEST and listed:
+        text = f"this page takes only {minutes} minutes: remove it from site_long_pages"
+        logger.warning(text, type="reading-time", location=title)
+    shown = nodes.paragraph("", f"{minutes} min read", classes=["reading-time"])
+    title.parent.insert(title.parent.index(title) + 1, shown)
+
+
+def _check_names(app: Sphinx, env: object) -> None:
+    for name in app.config.site_long_pages:
+        if name not in app.env.found_docs:
+            text = f"site_long_pages lists '{name}', which is no page: remove it"
+            logger.warning(text, type="reading-time")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Measure each page after it is read, before other extensions change it."""
+    app.add_config_value("site_long_pages", [], "env", [list])
+    app.connect("doctree-read", _show, priority=100)
+    app.connect("env-updated", _check_names)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

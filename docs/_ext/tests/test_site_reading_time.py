@@ -1,0 +1,69 @@
+# docs/_ext/site_reading_time.py: what counts, what is shown, and what is refused.
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from docutils import nodes
+from docutils.utils import new_document
+from site_build import build
+from site_reading_time import reading_time
+
+CODE = "```text\n" + "f()\n" * 20 + "```\n"
+WORDS = "word *in* `code` word. " * 55  # 220
+
+
+@pytest.mark.parametrize(
+    ("minutes", "words", "lines"),
+    [(1, 220, 0), (2, 221, 0), (1, 0, 20), (2, 220, 20), (3, 220, 21), (1, 110, 10)],
+)
+def test_words_and_lines_of_code_count(minutes: int, words: int, lines: int) -> None:
+    doctree = new_document("page.md")
+    doctree += nodes.paragraph("", "word " * words)
+    doctree += nodes.container("", nodes.literal_block("", "f()\n\n" * lines))
+    assert reading_time(doctree) == minutes
+
+
+def test_page_shows_its_minutes_under_the_title(tmp_path: Path) -> None:
+    page = f"# A page\n\n{WORDS}\n\n{CODE}"
+    built = build(tmp_path, {"index.md": page})
+    assert built.code == 0, built.messages
+    html = built.text("index.html")
+    title = html.index("</h1>")
+    assert html[title:].startswith('</h1>\n<p class="reading-time">3 min read</p>')
+
+
+def test_long_page_is_refused(tmp_path: Path) -> None:
+    built = build(tmp_path, {"index.md": f"# A page\n\n{WORDS * 10}\n"})
+    assert built.code != 0
+    assert "takes 11 minutes to read, more than 10: split it" in built.messages
+
+
+def test_listed_page_may_be_long(tmp_path: Path) -> None:
+    page = f"# A page\n\n{WORDS * 10}\n"
+    built = build(tmp_path, {"index.md": page}, settings='site_long_pages = ["index"]')
+    assert built.code == 0, built.messages
+
+
+@pytest.mark.parametrize(
+    ("listed", "message"),
+    [
+        ("index", "takes only 1 minutes: remove it from site_long_pages"),
+        ("gone", "site_long_pages lists 'gone', which is no page"),
+    ],
+)
+def test_list_can_only_shrink(tmp_path: Path, listed: str, message: str) -> None:
+    settings = f"site_long_pages = [{listed!r}]"
+    built = build(tmp_path, {"index.md": "# A page\n\nText.\n"}, settings=settings)
+    assert built.code != 0
+    assert message in built.messages
+
+
+def test_reference_is_not_measured(tmp_path: Path) -> None:
+    pages = {
+        "index.md": "# A page\n\n```{toctree}\nreference/all\n```\n",
+        "reference/all.md": f"# All\n\n{WORDS * 11}\n",
+    }
+    built = build(tmp_path, pages)
+    assert built.code == 0, built.messages
+    assert "min read" not in built.text("reference/all.html")

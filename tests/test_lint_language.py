@@ -1,0 +1,89 @@
+"""Tests of lint_language.py: one planted fault for each of its rules."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from lint_language import PHRASES, is_read, problems
+
+ROOT = Path(__file__).resolve().parent.parent
+FAULTS = [
+    "It waits for ever.",
+    "The other way round, it is safe.",
+    "A way round is to pin it.",
+    "Without the way back, memory would be in pieces.",
+    "The way of one operator call.",
+    "Yours gets the way of the CPU.",
+    "Wrong calls are refused in words:",
+    "Who waits, sleeps.",
+    "Whoever calls it, must wait.",
+    "It does so in a thread.",
+    "Each station can be looked at.",
+    "A block that was given back.",
+    "The kernel of before.",
+    "A stream that gets on.",
+    "It fails now and then.",
+    "Training runs on the CPU, without a word.",
+    "There is nobody left to tell.",
+    "Programs that never heard of the backend.",
+    "Attention takes the math way.",
+    "Bear being looked over.",
+    "Measure before you like it.",
+]
+
+
+@pytest.mark.parametrize("text", FAULTS)
+def test_planted_fault(text):
+    (found,) = problems("a.md", f"Good.\n{text}\n")
+    assert found.startswith("a.md:2: '")
+
+
+def test_each_phrase_has_a_planted_fault():
+    assert len(FAULTS) == len(PHRASES)
+    found = [problem for text in FAULTS for problem in problems("a.md", text)]
+    assert {problem.split("; write: ")[1] for problem in found} == set(PHRASES.values())
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("It does\nso in a thread.", "a:1: 'does so'"),
+        ("// It waits for\n// ever.", "a:1: 'for // ever'"),
+        ("x = 1\n# LOOK AT it.", "a:2: 'LOOK AT'"),
+    ],
+)
+def test_a_phrase_may_be_broken_over_two_lines(text, place):
+    (found,) = problems("a", text)
+    assert found.startswith(place)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[word for word in words]",
+        "forever",
+        "a workaround",
+        "It looks ahead.",
+        "do some",
+    ],
+)
+def test_good_text(text):
+    assert not list(problems("a.md", text))
+
+
+def test_the_list_itself_and_pictures_are_not_read():
+    assert is_read("docs/index.md") and is_read("openreg/csrc/runtime/a.cpp")
+    assert not is_read("docs/a.svg") and not is_read("tests/lint_language.py")
+
+
+def test_command(tmp_path):
+    script = ROOT / "tests/lint_language.py"
+    command = [sys.executable, str(script), "LICENSE", "noxfile.py"]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert (result.returncode, result.stdout) == (0, "language: 1 files, 0 problems\n")
+    fault = tmp_path / "a.md"
+    fault.write_text("Look at it.\n")
+    result = subprocess.run([*command[:2], fault], capture_output=True, text=True)
+    assert result.returncode == 1 and "'Look at'" in result.stdout
+    assert subprocess.run(command[:2], capture_output=True).returncode == 2
