@@ -18,13 +18,6 @@ ROOT = Path(__file__).resolve().parents[3]
 DOCS = ROOT / "docs"
 PAGE = DOCS / "reference/error-index.md"
 DATA = ROOT / "openreg/torch_openreg_diagnose/_errors.json"
-GAPS = [
-    "known-gaps.md",
-    "known-gaps-names.md",
-    "known-gaps-compiler.md",
-    "known-gaps-sharding.md",
-    "known-crashes.md",
-]
 FIRST_CELLS = {"you read", "you read or see", "you see", "what you see", "what happens"}
 RAISED = re.compile(
     r"^(?:(?:\w+\.)*\w*(?:Error|Exception): .{12,}|terminate called .+)", re.MULTILINE
@@ -126,8 +119,8 @@ def collect() -> list[Row]:
         if path.parent.name == "reference":
             continue
         found += rows_of_page(path)
-    for name in GAPS:
-        found += rows_of_gaps(DOCS / "ship" / name)
+    for path in sorted(DOCS.glob("ship/known-*.md")):
+        found += rows_of_gaps(path)
     return [dict(pairs) for pairs in dict.fromkeys(tuple(r.items()) for r in found)]
 
 
