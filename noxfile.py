@@ -28,7 +28,11 @@ from nox_support.environments import (  # noqa: E402
     torch_of,
 )
 from nox_support.machine import THIS, check_machine, choose_python  # noqa: E402
-from nox_support.starter import STARTER_SOURCES, train_on_starter  # noqa: E402
+from nox_support.starter import (  # noqa: E402
+    STARTER_SOURCES,
+    train_on_starter,
+    write_pages,
+)
 
 BUILD = ROOT / "build"
 WHEELS = BUILD / "dist"
@@ -229,6 +233,12 @@ def starter(session: nox.Session) -> None:
     refuse_arguments(session)
     check_machine(session)
     train_on_starter(session, environment(session, "tests"), BUILD / "starter")
+
+
+@nox.session(venv_backend="none", default=False)
+def ladder(session: nox.Session) -> None:
+    """Build the stages of the ladder one by one, and check its page; -- knockouts."""
+    write_pages(session, install_backend(session))
 
 
 @nox.session(venv_backend="none", default=False)

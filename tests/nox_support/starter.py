@@ -30,3 +30,14 @@ def train_on_starter(session: nox.Session, tools: Path, site: Path) -> None:
     env = {"PYTHONPATH": f"{site}{os.pathsep}{WITHOUT_OPENREG}"}
     with step(session, "training on it"):
         run(session, tools, "python", "openreg/starter/examples/train.py", env=env)
+
+
+def write_pages(session: nox.Session, tools: Path) -> None:
+    """Write the page of the ladder, or that of the knock-outs; fail if it changes."""
+    scripts = {"ladder": "ladder.py", "knockouts": "starter_knockouts.py"}
+    chosen = session.posargs or ["ladder"]
+    if not set(chosen) <= set(scripts):
+        session.error(f"{session.name} takes {' or '.join(scripts)}, not {chosen}")
+    for name in chosen:
+        with step(session, f"running the programs of the {name}"):
+            run(session, tools, "python", f"openreg/tests/tools/{scripts[name]}")

@@ -5,8 +5,10 @@ import textwrap
 
 import pytest
 from starter_build import (
+    MARKER,
     STARTER,
     TRAIN,
+    code_lines,
     install_starter,
     run_on_starter,
     sources,
@@ -17,7 +19,6 @@ START = OPENREG.parent / "docs/start"
 PAGE = START / "first-backend.md"
 LARGEST = 800  # lines
 CODE = {".c", ".cpp", ".h", ".py"}
-MARKER = re.compile(r"\s*(?://|#) LITERALINCLUDE (START|END): (\w+)")
 
 
 @pytest.fixture(scope="module")
@@ -42,11 +43,6 @@ def run_quickly(site, run_forked):
         return run_forked(start + program, TORCH_DEVICE_BACKEND_AUTOLOAD="0")
 
     return run_program
-
-
-def code_lines(path):
-    lines = path.read_text().splitlines()
-    return sum(bool(line.strip()) and not MARKER.match(line) for line in lines)
 
 
 # -- the sources --

@@ -10,6 +10,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -23,6 +24,7 @@ BUILT = TESTS.parents[1] / "build" / "tests-starter"
 HIDDEN = TESTS / "autoload" / "without_openreg"  # the other backend's entry point
 TRAIN = STARTER / "examples" / "train.py"
 SECONDS = 300
+MARKER = re.compile(r"\s*(?://|#) LITERALINCLUDE (START|END): (\w+)")
 
 
 def package_of(name: str) -> Path:
@@ -40,6 +42,12 @@ def sources(folder: Path = STARTER) -> list[Path]:
         for path in folder.rglob("*")
         if path.is_file() and not generated & set(path.relative_to(folder).parts)
     )
+
+
+def code_lines(path: Path) -> int:
+    """Lines of a file that are neither blank nor a marker of a snippet."""
+    lines = path.read_text().splitlines()
+    return sum(bool(line.strip()) and not MARKER.match(line) for line in lines)
 
 
 def install_starter() -> Path:

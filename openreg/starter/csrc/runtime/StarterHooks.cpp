@@ -10,6 +10,8 @@ namespace {
 
 // LITERALINCLUDE START: STARTER_HOOKS
 struct StarterHooks final : at::PrivateUse1HooksInterface {
+  bool isAvailable() const override { return device_count() > 0; }
+
   // Each backward pass asks this, and reads the stream of each device in use.
   bool hasPrimaryContext(c10::DeviceIndex) const override { return is_initialized(); }
 

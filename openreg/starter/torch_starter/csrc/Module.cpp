@@ -2,7 +2,6 @@
 #include <torch/csrc/utils/device_lazy_init.h>
 #include <torch/csrc/utils/pybind.h>
 
-#include "csrc/aten/ops/Fallback.h"
 #include "csrc/runtime/AutogradExit.h"
 #include "csrc/runtime/StarterFunctions.h"
 
@@ -18,7 +17,6 @@ void bind(pybind11::module_& m) {
   m.def("_is_initialized", &starter::is_initialized);
   m.def("_is_in_bad_fork", &starter::is_in_bad_fork);
   m.def("_device_count", &starter::device_count);
-  m.def("_fallback_counts", &starter::fallback_counts);
   m.def("_drain_autograd_threads", &starter::drain_autograd_threads,
         pybind11::call_guard<pybind11::gil_scoped_release>());
 }

@@ -62,11 +62,6 @@ def set_rng_state(
     torch.set_rng_state(state)
 
 
-def fallback_counts() -> dict[str, int]:
-    """Return how often each operator ran on the CPU."""
-    return _C._fallback_counts()
-
-
 # LITERALINCLUDE END: STARTER_RANDOM
 # LITERALINCLUDE START: STARTER_EXIT
 @atexit.register

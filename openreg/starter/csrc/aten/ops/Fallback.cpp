@@ -1,6 +1,4 @@
 // Runs every operator without a kernel on the CPU; see docs/start/first-operators.md.
-#include "csrc/aten/ops/Fallback.h"
-
 #include <ATen/native/CPUFallback.h>
 #include <ATen/ops/convolution.h>
 #include <ATen/ops/convolution_backward.h>
@@ -15,7 +13,7 @@ namespace {
 
 // LITERALINCLUDE START: STARTER_FALLBACK
 std::mutex mutex;
-std::map<std::string, int64_t> counts;
+c10::Dict<std::string, int64_t> counts;
 
 Maybe<c10::Device> device_of(c10::ArrayRef<c10::IValue> arguments) {
   for (const c10::IValue& argument : arguments) {
@@ -39,7 +37,8 @@ Maybe<c10::Device> device_of(c10::ArrayRef<c10::IValue> arguments) {
 void cpu_fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   {
     const std::lock_guard lock(mutex);
-    ++counts[c10::toString(op.operator_name())];
+    const std::string name = c10::toString(op.operator_name());
+    counts.insert_or_assign(name, counts.contains(name) ? counts.at(name) + 1 : 1);
   }
   const auto device =
       device_of(torch::jit::last(*stack, op.schema().arguments().size()));
@@ -59,6 +58,16 @@ TORCH_LIBRARY_IMPL(_, PrivateUse1, m) {
   m.fallback(torch::CppFunction::makeFromBoxedFunction<&cpu_fallback>());
 }
 // LITERALINCLUDE END: STARTER_FALLBACK_CALL
+
+// LITERALINCLUDE START: STARTER_FALLBACK_COUNTS
+// How often each operator ran on the CPU: torch.ops.starter.fallback_counts().
+TORCH_LIBRARY(starter, m) {
+  m.def("fallback_counts() -> Dict(str, int)", [] {
+    const std::lock_guard lock(mutex);
+    return counts.copy();
+  });
+}
+// LITERALINCLUDE END: STARTER_FALLBACK_COUNTS
 
 // LITERALINCLUDE START: STARTER_CONVOLUTION
 // Torch's own kernels for these two raise, so a call of them never falls back.
@@ -91,13 +100,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("convolution_overrideable", convolution);
   m.impl("convolution_backward_overrideable", convolution_backward);
 }
-
-}  // namespace
-
-std::map<std::string, int64_t> fallback_counts() {
-  const std::lock_guard lock(mutex);
-  return counts;
-}
 // LITERALINCLUDE END: STARTER_CONVOLUTION_BACKWARD
 
+}  // namespace
 }  // namespace starter
