@@ -28,6 +28,11 @@ from nox_support.environments import (  # noqa: E402
     torch_of,
 )
 from nox_support.machine import THIS, check_machine, choose_python  # noqa: E402
+from nox_support.starter import (  # noqa: E402
+    STARTER_SOURCES,
+    train_on_starter,
+    write_pages,
+)
 
 BUILD = ROOT / "build"
 WHEELS = BUILD / "dist"
@@ -58,6 +63,7 @@ EXAMPLE_SOURCES = [
     "docs/_ext",
     *("openreg/tests/autoload", "openreg/tests/custom", "openreg/tests/python_only"),
     "openreg/tests/examples",
+    *STARTER_SOURCES,
     *(
         "openreg/tests/tools/device_generic.py",
         "openreg/tests/tools/sweep_operators.py",
@@ -223,6 +229,20 @@ def bench(session: nox.Session) -> None:
     script = "openreg/benchmarks/run.py"
     run(session, tools, "python", script, "--json", str(report), *session.posargs)
     session.log(f"figures: {report}")
+
+
+@nox.session(venv_backend="none", default=False)
+def starter(session: nox.Session) -> None:
+    """Build the starter backend and the driver in build/starter, and train on it."""
+    refuse_arguments(session)
+    check_machine(session)
+    train_on_starter(session, environment(session, "tests"), BUILD / "starter")
+
+
+@nox.session(venv_backend="none", default=False)
+def ladder(session: nox.Session) -> None:
+    """Build the stages of the ladder one by one, and check its page; -- knockouts."""
+    write_pages(session, install_backend(session))
 
 
 @nox.session(venv_backend="none", default=False)

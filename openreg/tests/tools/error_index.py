@@ -3,8 +3,8 @@
 
 python openreg/tests/tools/error_index.py
 
-A row comes from a table in a section "What goes wrong", or from a section of the known
-gaps.
+A row comes from a table in a section "What goes wrong", from a section of the known
+gaps, or from the starter without a piece.
 """
 
 from __future__ import annotations
@@ -17,14 +17,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 DOCS = ROOT / "docs"
 PAGE = DOCS / "reference/error-index.md"
+KNOCKOUTS = DOCS / "reference/starter-knockouts.md"
 DATA = ROOT / "openreg/torch_openreg_diagnose/_errors.json"
-GAPS = [
-    "known-gaps.md",
-    "known-gaps-names.md",
-    "known-gaps-compiler.md",
-    "known-gaps-sharding.md",
-    "known-crashes.md",
-]
 FIRST_CELLS = {"you read", "you read or see", "you see", "what you see", "what happens"}
 RAISED = re.compile(
     r"^(?:(?:\w+\.)*\w*(?:Error|Exception): .{12,}|terminate called .+)", re.MULTILINE
@@ -97,6 +91,18 @@ def rows_of_gaps(path: Path) -> Iterator[Row]:
             yield row(seen, why, page, anchor(title))
 
 
+def rows_of_knockouts() -> Iterator[Row]:
+    """What the starter says without a piece."""
+    page = KNOCKOUTS.relative_to(DOCS).as_posix()
+    for title, body in sections(KNOCKOUTS.read_text()):
+        for _, _, *lines in tables(body):
+            for piece, programs, error in lines:
+                if "Error: " in error or "Warning: " in error:
+                    part = "" if piece.startswith("the ") else f" of {title.lower()}"
+                    why = f"missing: {piece}{part} ({programs})"
+                    yield row(error, why, page, anchor(title))
+
+
 def row(seen: str, why: str, page: str, where: str) -> Row:
     link = f"{page}#{where}" if where else page
     return {"seen": seen, "why": resolved(why, page), "page": link}
@@ -126,8 +132,9 @@ def collect() -> list[Row]:
         if path.parent.name == "reference":
             continue
         found += rows_of_page(path)
-    for name in GAPS:
-        found += rows_of_gaps(DOCS / "ship" / name)
+    for path in sorted(DOCS.glob("ship/known-*.md")):
+        found += rows_of_gaps(path)
+    found += rows_of_knockouts()
     return [dict(pairs) for pairs in dict.fromkeys(tuple(r.items()) for r in found)]
 
 

@@ -1,0 +1,40 @@
+// The devices, and the start of the driver; see docs/start/first-backend.md.
+#include "csrc/runtime/StarterFunctions.h"
+
+#include "csrc/runtime/StarterException.h"
+
+// LITERALINCLUDE START: STARTER_DEVICES
+namespace starter {
+
+c10::DeviceIndex device_count() noexcept {
+  static const int count = [] {  // kept: a forked child cannot ask the driver
+    int answer = 0;
+    return orGetDeviceCount(&answer) == orSuccess ? answer : 0;
+  }();
+  return static_cast<c10::DeviceIndex>(count);
+}
+
+c10::DeviceIndex current_device() {
+  int device = 0;
+  STARTER_CHECK(orGetDevice(&device));
+  return static_cast<c10::DeviceIndex>(device);
+}
+
+void set_device(c10::DeviceIndex device) { STARTER_CHECK(orSetDevice(device)); }
+// LITERALINCLUDE END: STARTER_DEVICES
+
+// LITERALINCLUDE START: STARTER_INITIALIZE
+void initialize() {
+  TORCH_CHECK(!is_in_bad_fork(),
+              "Cannot re-initialize starter in forked subprocess. To use starter with "
+              "multiprocessing, you must use the 'spawn' start method");
+  STARTER_CHECK(orInit());
+  static_cast<void>(device_count());
+}
+
+bool is_initialized() noexcept { return orGetDriverState() == orDriverRunning; }
+
+bool is_in_bad_fork() noexcept { return orGetDriverState() == orDriverForked; }
+
+}  // namespace starter
+// LITERALINCLUDE END: STARTER_INITIALIZE

@@ -1,0 +1,42 @@
+# Builds and installs torch_starter; explained in docs/start/first-backend.md.
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+# LITERALINCLUDE START: STARTER_SETUP
+ROOT = Path(__file__).resolve().parent
+(ROOT / "build").mkdir(exist_ok=True)  # pyproject.toml puts the metadata there
+
+
+class CMakeBuild(build_ext):
+    """Runs CMake once, which puts four shared objects into the package."""
+
+    def run(self) -> None:
+        build = ROOT / "build" / sys.implementation.cache_tag
+        package = Path(self.build_lib).resolve() / "torch_starter"
+        configure = ["cmake", "-G", "Ninja", "-S", ROOT, "-B", build]
+        configure += [f"-DPython_EXECUTABLE={sys.executable}"]
+        configure += ["-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_UNITY_BUILD=ON"]
+        configure += [f"-DCMAKE_INSTALL_PREFIX={package}"]
+        configure += shlex.split(os.environ.get("CMAKE_ARGS", ""))
+        for command in (
+            configure,
+            ["cmake", "--build", build],
+            ["cmake", "--install", build],
+        ):
+            subprocess.run(command, check=True)
+
+
+setup(
+    packages=["torch_starter", "torch_starter.starter"],
+    ext_modules=[Extension("torch_starter._C", sources=[])],
+    cmdclass={"build_ext": CMakeBuild},
+    zip_safe=False,
+    entry_points={"torch.backends": ["torch_starter = torch_starter:_autoload"]},
+)
+# LITERALINCLUDE END: STARTER_SETUP

@@ -1,0 +1,119 @@
+# Builds the starter once, and runs programs on it; see docs/start/first-backend.md.
+"""What a vendor does with the starter, kept in ``build`` under a hash of its sources.
+
+Its driver is the one of the installed torch_openreg, which compiles nothing for that.
+``torch_openreg`` itself is hidden: a process has room for one PrivateUse1.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+from importlib.util import find_spec
+from pathlib import Path
+
+TESTS = Path(__file__).resolve().parents[1]
+STARTER = TESTS.parent / "starter"
+BUILT = TESTS.parents[1] / "build" / "tests-starter"
+HIDDEN = TESTS / "autoload" / "without_openreg"  # the other backend's entry point
+TRAIN = STARTER / "examples" / "train.py"
+SECONDS = 300
+MARKER = re.compile(r"\s*(?://|#) LITERALINCLUDE (START|END): (\w+)")
+
+
+def package_of(name: str) -> Path:
+    """The folder of an installed package, which is not imported."""
+    spec = find_spec(name)
+    assert spec and spec.submodule_search_locations, f"{name} is not installed"
+    return Path(spec.submodule_search_locations[0])
+
+
+def sources(folder: Path = STARTER) -> list[Path]:
+    """The files of the starter, without what a build or Python left there."""
+    generated = {"build", "__pycache__"}
+    return sorted(
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and not generated & set(path.relative_to(folder).parts)
+    )
+
+
+def code_lines(path: Path) -> int:
+    """Lines of a file that are neither blank nor a marker of a snippet."""
+    lines = path.read_text().splitlines()
+    return sum(bool(line.strip()) and not MARKER.match(line) for line in lines)
+
+
+def install_starter() -> Path:
+    """Install the package with pip; return the folder to import it from."""
+    driver = package_of("torch_openreg")
+    digest = hashlib.sha256(f"{sys.version}{package_of('torch')}".encode())
+    digest.update((driver / "include/openreg.h").read_bytes())
+    digest.update((driver / "lib/libopenreg.so").read_bytes())
+    for path in sources():
+        digest.update(f"\0{path.relative_to(STARTER)}\0".encode() + path.read_bytes())
+    BUILT.mkdir(parents=True, exist_ok=True)
+    site = BUILT / f"site-{digest.hexdigest()[:16]}"
+    with (BUILT / "lock").open("w") as lock:  # processes that want it wait
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not site.exists():
+            _pip_install(site, driver)
+    return site
+
+
+def _pip_install(site: Path, driver: Path) -> None:
+    source, made = BUILT / "source", site.with_suffix(".part")
+    for path in sources():  # over the last ones, so that CMake compiles what changed
+        copy = source / path.relative_to(STARTER)
+        if not copy.exists() or copy.read_bytes() != path.read_bytes():
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, copy)
+    kept = {path.relative_to(STARTER) for path in sources()}
+    for path in sources(source):
+        if path.relative_to(source) not in kept:
+            path.unlink()
+    shutil.rmtree(made, ignore_errors=True)
+    command = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-index"]
+    command += ["--no-build-isolation", "--quiet", "--target", str(made), str(source)]
+    arguments = f"{os.environ.get('CMAKE_ARGS', '')} -DDRIVER_ROOT={driver}"
+    run_quietly(command, CMAKE_ARGS=arguments)
+    made.rename(site)
+
+
+def run_quietly(command: list[str], **env: str) -> None:
+    """Run a command; raise AssertionError with what it printed if it fails."""
+    process = subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, **env}
+    )
+    assert process.returncode == 0, process.stdout + process.stderr
+
+
+def environment(site: Path, **env: str) -> dict[str, str]:
+    """The environment of a program that imports torch and gets the starter."""
+    inherited = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    inherited.pop("TORCH_DEVICE_BACKEND_AUTOLOAD", None)
+    path = os.pathsep.join([str(site), str(HIDDEN)])
+    return {**inherited, "PYTHONPATH": path, "PYTHONFAULTHANDLER": "1", **env}
+
+
+def run_on_starter(
+    site: Path, program: str | Path, **env: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a program, or the file of one, in a new interpreter."""
+    where = [str(program)]
+    if isinstance(program, str):
+        where = ["-c", textwrap.dedent(program)]
+    return subprocess.run(
+        [sys.executable, *where],
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        env=environment(site, **env),
+        cwd=site,
+    )

@@ -1,0 +1,124 @@
+# Writes docs/start/ladder.md: builds each stage, runs its program and the next one.
+"""Builds the first stages one by one, and writes what the programs do on each stage.
+
+nox -s ladder
+
+Up to stage 3 each stage is a tree with the files of the stages so far, no others.
+The programs from 4 on run on the large backend, and on the starter, which lacks what
+they need. It ends with 1 if the page was not what it is now.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+TOOLS = Path(__file__).resolve().parent
+sys.path[:0] = [str(TOOLS), str(TOOLS.parent / "support")]
+
+from ladder_page import PAGE, Measured, page  # noqa: E402
+from ladder_stages import OPENREG, STAGES, Stage, files_of  # noqa: E402
+from starter_build import (  # noqa: E402
+    BUILT,
+    STARTER,
+    environment,
+    package_of,
+    run_quietly,
+)
+from starter_knockouts import publish  # noqa: E402
+
+TREE, BUILD, SITE = BUILT / "ladder", BUILT / "ladder-build", BUILT / "ladder-site"
+STAND_IN = OPENREG / "tests/examples/ladder/stand_in.py"
+ERROR = re.compile(r"^(?:\w+\.)*\w*Error: .*", re.MULTILINE)
+
+
+def add_files(stage: Stage) -> None:
+    """Copy the files of a stage into the tree."""
+    for path in files_of(stage):
+        copy = TREE / path.relative_to(STARTER)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(path, copy)  # with its time: an old object file can be used
+
+
+def build(stage: Stage) -> None:
+    """Build and install the tree; stage 0 has nothing to compile."""
+    package = SITE / "torch_starter"
+    if stage.number > 0:
+        configure = ["cmake", "-G", "Ninja", "-S", str(TREE), "-B", str(BUILD)]
+        configure += [f"-DPython_EXECUTABLE={sys.executable}"]
+        configure += [f"-DDRIVER_ROOT={package_of('torch_openreg')}"]
+        configure += [f"-DCMAKE_INSTALL_PREFIX={package}", "-DCMAKE_CXX_FLAGS=-O0"]
+        if shutil.which("ccache"):
+            configure += ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"]
+        run_quietly(configure)
+        run_quietly(["cmake", "--build", str(BUILD)])
+    shutil.rmtree(SITE, ignore_errors=True)
+    shutil.copytree(TREE / "torch_starter", package)
+    if stage.number > 0:
+        run_quietly(["cmake", "--install", str(BUILD)])
+    else:
+        shutil.copyfile(STAND_IN, package / "_C.py")
+
+
+# The tree has no entry point, because nothing installed it.
+LOAD = "import torch; __import__(sys.argv[1]); runpy.run_path(sys.argv[2])"
+
+
+def passes(stage: Stage, package: str, env: dict[str, str]) -> str:
+    """What the program prints."""
+    process = execute(stage, package, env)
+    assert process.returncode == 0, f"stage {stage.number}: {process.stderr}"
+    return process.stdout
+
+
+def error_of(stage: Stage, package: str, env: dict[str, str]) -> str:
+    """The last error of the program, on a backend that lacks the stage."""
+    process = execute(stage, package, env)
+    assert process.returncode != 0, f"stage {stage.number} is not needed"
+    assert process.returncode > 0, f"signal {-process.returncode}"
+    return last_error(process.stderr)
+
+
+def last_error(stderr: str) -> str:
+    errors = ERROR.findall(stderr)
+    assert errors, stderr
+    return str(errors[-1])
+
+
+def execute(
+    stage: Stage, package: str, env: dict[str, str]
+) -> subprocess.CompletedProcess[str]:
+    program = [sys.executable, "-c", f"import runpy, sys; {LOAD}"]
+    program += [package, str(stage.program)]
+    env = {**env, "TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
+    env.pop("PYTHONFAULTHANDLER", None)
+    return subprocess.run(program, capture_output=True, text=True, env=env, timeout=300)
+
+
+def measure() -> Measured:
+    """For each stage, what its program prints, and its error on the stage before."""
+    shutil.rmtree(TREE, ignore_errors=True)
+    starter, without = environment(SITE), environment(TREE)  # TREE: nothing yet
+    TREE.mkdir(parents=True)
+    errors = {0: error_of(STAGES[0], "torch", without)}
+    printed = {}
+    for stage, following in pairwise(STAGES):
+        if stage.in_starter:
+            add_files(stage)
+            build(stage)
+            printed[stage.number] = passes(stage, "torch_starter", starter)
+        errors[following.number] = error_of(following, "torch_starter", starter)
+    for stage in STAGES:
+        if not stage.in_starter:
+            printed[stage.number] = passes(stage, "torch_openreg", dict(os.environ))
+    return {number: (printed[number], errors[number]) for number in printed}
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count()))
+    publish(PAGE, page(measure()))

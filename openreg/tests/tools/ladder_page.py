@@ -1,0 +1,136 @@
+# The text of docs/start/ladder.md around what ladder.py measures.
+"""Makes the page out of what the programs do and of what the files include."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from ladder_stages import (
+    OPENREG,
+    STAGES,
+    Stage,
+    driver_functions,
+    files_of,
+    lines_of,
+)
+from starter_knockouts import quoted
+
+PAGE = OPENREG.parent / "docs/start/ladder.md"
+Measured = dict[int, tuple[str, str]]  # for each stage: output, and error without it
+MARKER = "LITERALINCLUDE"  # alone: a line with more of it would be one
+HEAD = """\
+# The ladder
+
+After this page you know in which order to build a backend, what works after each stage,
+and which error shows that the next stage is missing. Read
+[the operators of your first backend](first-operators.md) first: that backend is stages
+0 to 3.
+
+Each stage has a program. `nox -s ladder` starts with an empty folder and adds the files
+of one stage after the other, up to stage 3. After each it builds the backend, runs the
+program of the stage, which passes, and the program of the next stage, which fails. The
+programs from stage 4 on pass on `torch_openreg`, and fail on the starter. The errors
+below are the verbatim errors of these runs, where `...` is the rest of a long line. If
+an error differs, the session fails.
+
+{table}
+
+* **files, lines:** what to add, without the files of the stages before. The lines are
+  neither blank nor markers of snippets.
+* **driver:** how many functions of the driver the stage calls for the first time.
+* **days:** an estimate, for one engineer who knows the driver. Nothing measures it.
+
+The files of stages 0 to 3 are those of `openreg/starter`: a test checks that each file
+is in one stage. From stage 4 on the files are those of the large backend, in `openreg`:
+the sources of the chapter, the headers that they include, and the source beside each
+header. A test checks that every included file is in the stage or in an earlier one. The
+list lacks a file that only the linker needs. Stage 4 replaces the guard, the allocator
+and the copy of the starter.
+"""
+STAND_IN = """\
+There is no C++ yet. A file `_C.py` stands in for it:
+
+```{{literalinclude}} ../../openreg/tests/examples/ladder/stand_in.py
+:language: python
+:start-after: {marker} START: LADDER_STAND_IN
+:end-before: {marker} END: LADDER_STAND_IN
+```
+"""
+TAIL = """\
+## Recap
+
+* After stage 3 a network trains. Every operator is right and slow.
+* Stages 4 and 5 make the backend fast. Stages 6 to 9 add what no fallback covers.
+* Next: [devices](../runtime/device.md), or the chapters of the first stage that your
+  backend lacks.
+"""
+
+
+def page(measured: Measured) -> str:
+    """Return the text of the page."""
+    lines = ["| stage | files | lines | driver | days | the error without it |"]
+    lines.append("|---|--:|--:|--:|--:|---|")
+    parts = []
+    seen: set[str] = set()
+    for stage in STAGES:
+        printed, error = measured[stage.number]
+        files = files_of(stage)
+        functions = [name for name in driver_functions(files) if name not in seen]
+        seen |= set(functions)
+        link = f"[{stage.number}. {stage.title}](#{anchor(stage)})"
+        counts = f"{len(files)} | {lines_of(files)} | {len(functions)} | {stage.days}"
+        lines.append(f"| {link} | {counts} | {quoted(error)} |")
+        parts.append(section(stage, printed, error, files, functions))
+    return "\n".join([HEAD.format(table="\n".join(lines)), *parts, TAIL])
+
+
+def measured_of(text: str) -> Measured:
+    """What a page says that the programs do."""
+    found: Measured = {}
+    for number, body in re.findall(r"^## (\d)\. .*\n((?:(?!^## ).*\n)*)", text, re.M):
+        printed = re.search(r"^It prints (.*)\. Without", body, re.MULTILINE)
+        error = re.search(r"^> `(.*)`$", body, re.MULTILINE)
+        assert printed and error, f"stage {number}"
+        output = "".join(f"{line}\n" for line in re.findall("`([^`]+)`", printed[1]))
+        found[int(number)] = (output, error[1])
+    return found
+
+
+def anchor(stage: Stage) -> str:
+    """The anchor of its heading, as MyST makes it."""
+    title = f"{stage.number} {stage.title}".lower().replace(",", "")
+    return title.replace(" ", "-")
+
+
+def section(
+    stage: Stage, printed: str, error: str, files: list[Path], functions: list[str]
+) -> str:
+    new = [f"`{name}`" for name in functions]
+    program = f"../../openreg/tests/examples/ladder/{stage.program.name}"
+    output = "; ".join(f"`{line}`" for line in printed.splitlines())
+    text = [
+        f"## {stage.number}. {stage.title}\n",
+        f"{stage.what} Chapters: {stage.pages}. Test: `openreg/tests/{stage.test}`.\n",
+        f"```{{literalinclude}} {program}",
+        ":language: python",
+        f":start-after: {MARKER} START: LADDER_STAGE_{stage.number}",
+        f":end-before: {MARKER} END: LADDER_STAGE_{stage.number}",
+        "```\n",
+        *([STAND_IN.format(marker=MARKER)] if stage.number == 0 else []),
+        f"It prints {output}. Without this stage:\n",
+        f"> {quoted(error)}\n",
+        f":::{{dropdown}} {len(files)} files, and {len(new)} more driver functions\n",
+        *by_folder(files),
+        f"* driver: {', '.join(new) or 'none'}\n:::\n",
+    ]
+    return "\n".join(text)
+
+
+def by_folder(files: list[Path]) -> list[str]:
+    """A list of the files, a line for each folder."""
+    folders: dict[Path, list[str]] = {}
+    for path in files:
+        folder = path.parent.relative_to(OPENREG.parent)
+        folders.setdefault(folder, []).append(f"`{path.name}`")
+    return [f"* `{folder}`: {', '.join(names)}" for folder, names in folders.items()]

@@ -1,0 +1,226 @@
+# The stages of docs/start/ladder.md: what each needs, and which files it brings.
+"""Data, and what the sources tell about it; ``ladder.py`` runs the programs."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from starter_build import STARTER, TESTS, code_lines
+
+OPENREG = TESTS.parent
+PROGRAMS = TESTS / "examples" / "ladder"
+INCLUDE = re.compile(r'#include "((?:csrc|torch_openreg)/[^"]+)"')
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A stage; its files are those of the starter, or found from some of the large."""
+
+    number: int
+    title: str
+    what: str  # works after it
+    pages: str  # the chapters, as links
+    days: str  # an estimate for one engineer who knows the driver
+    test: str  # in openreg/tests
+    files: tuple[str, ...]  # patterns: of the starter up to 3, then of openreg/
+
+    @property
+    def program(self) -> Path:
+        return PROGRAMS / f"stage_{self.number}.py"
+
+    @property
+    def in_starter(self) -> bool:
+        return self.number <= 3
+
+
+STAGES = [
+    Stage(
+        0,
+        "Name and module",
+        "`torch.device` knows the name, and `torch.starter` is a module.",
+        "[autoload](../frontend/autoload.md), [name](../frontend/naming.md)",
+        "1/2",
+        "start/test_first_backend.py",
+        ("setup.py", "pyproject.toml", "torch_starter/**/__init__.py"),
+    ),
+    Stage(
+        1,
+        "Device and guard",
+        "Devices can be counted and switched, and have a default stream.",
+        "[devices](../runtime/device.md), [guard](../runtime/guard.md), "
+        "[hooks](../runtime/hooks.md)",
+        "1",
+        "start/test_first_backend.py",
+        (
+            "CMakeLists.txt",
+            "csrc/Export.h",
+            "csrc/runtime/Starter[EFGH]*",
+            "csrc/runtime/AutogradExit.*",
+            "torch_starter/csrc/*",
+        ),
+    ),
+    Stage(
+        2,
+        "Allocate and copy",
+        "Tensors are created, viewed, and copied in all directions.",
+        "[first operators](first-operators.md), "
+        "[minimal operators](../operators/minimal.md)",
+        "2",
+        "start/test_first_backend.py",
+        (
+            "csrc/runtime/StarterDeviceAllocator.cpp",
+            "csrc/aten/*.*",
+            "csrc/aten/ops/Factory.cpp",
+            "csrc/aten/ops/Copy.cpp",
+        ),
+    ),
+    Stage(
+        3,
+        "Train by fallback",
+        "Networks train: the CPU runs all operators.",
+        "[fallback](../operators/fallback.md)",
+        "1",
+        "start/test_first_backend.py",
+        ("csrc/aten/ops/Fallback.cpp", "examples/*"),
+    ),
+    Stage(
+        4,
+        "Streams, events, asynchronous copies",
+        "Work and copies overlap, and memory is cached.",
+        "[streams](../runtime/stream.md), [events](../runtime/event.md), "
+        "[memory](../runtime/memory.md), [host memory](../runtime/host-memory.md)",
+        "10",
+        "runtime/test_stream.py",
+        (
+            "csrc/runtime/device/OpenRegGuard.cpp",
+            "csrc/runtime/stream/OpenRegStream.cpp",
+            "csrc/runtime/memory/OpenRegDeviceAllocator.cpp",
+            "csrc/runtime/memory/OpenRegHostAllocator.cpp",
+            "csrc/aten/ops/Copy.cpp",
+        ),
+    ),
+    Stage(
+        5,
+        "Native kernels",
+        "Operators run on the device, at its speed.",
+        "[registration](../operators/registration.md), "
+        "[structured operators](../operators/structured.md)",
+        "20",
+        "operators/test_structured.py",
+        (
+            "csrc/aten/ops/Add.cpp",
+            "csrc/aten/ops/Fill.cpp",
+            "csrc/aten/ops/Reduce.cpp",
+            "csrc/aten/RegisterStructured*.cpp",
+        ),
+    ),
+    Stage(
+        6,
+        "Convolution, attention, recurrent networks",
+        "Operators that no fallback covers run.",
+        "[composite kernels](../operators/composite.md)",
+        "10",
+        "operators/test_composite.py",
+        (
+            "csrc/aten/ops/Convolution.cpp",
+            "csrc/aten/ops/Attention.cpp",
+            "csrc/aten/ops/Rnn.cpp",
+            "csrc/aten/ops/Transformer.cpp",
+        ),
+    ),
+    Stage(
+        7,
+        "Generator and mixed precision",
+        "Random numbers and autocast are the device's.",
+        "[generators](../runtime/generator.md), [amp](../modules/amp.md)",
+        "5",
+        "runtime/test_generator.py",
+        (
+            "csrc/runtime/random/*.cpp",
+            "csrc/aten/ops/Random*.cpp",
+            "csrc/amp/*.cpp",
+        ),
+    ),
+    Stage(
+        8,
+        "Profiler and graphs",
+        "Kernels appear in a trace, and are captured and replayed.",
+        "[profiler](../modules/profiler.md), [graphs](../modules/graphs.md)",
+        "10",
+        "modules/test_graphs.py",
+        ("csrc/profiler/*.cpp", "csrc/runtime/graph/*.cpp"),
+    ),
+    Stage(
+        9,
+        "Distributed",
+        "Processes with a device each reduce their tensors.",
+        "[distributed](../modules/distributed.md)",
+        "15",
+        "modules/test_distributed.py",
+        ("csrc/distributed/*.cpp",),
+    ),
+]
+
+
+def included(path: Path) -> list[str]:
+    """The files of the same backend that a file includes."""
+    return INCLUDE.findall(path.read_text())
+
+
+def closure(roots: list[str]) -> set[str]:
+    """The files that some include, and for each header the source beside it."""
+    found: set[str] = set()
+    left = list(roots)
+    while left:
+        name = left.pop()
+        path = OPENREG / name
+        if name in found or not path.is_file():
+            continue
+        found.add(name)
+        left += included(path)
+        if path.suffix == ".h":
+            left.append(str(Path(name).with_suffix(".cpp")))
+    return found
+
+
+def files_of(stage: Stage) -> list[Path]:
+    """The files that a stage brings, without those of the stages before it."""
+    root = STARTER if stage.in_starter else OPENREG
+    named = [
+        str(path.relative_to(root))
+        for pattern in stage.files
+        for path in root.glob(pattern)
+        if path.is_file()
+    ]
+    assert named, stage.title
+    if stage.in_starter:
+        return sorted(root / name for name in set(named))
+    earlier = {
+        path
+        for other in STAGES[: stage.number]
+        if not other.in_starter
+        for path in files_of(other)
+    }
+    return sorted({root / name for name in closure(named)} - earlier)
+
+
+def lines_of(files: list[Path]) -> int:
+    return sum(code_lines(path) for path in files)
+
+
+def driver_functions(files: list[Path]) -> list[str]:
+    """The functions of the driver that the files name."""
+    header = "\n".join(
+        path.read_text()
+        for path in sorted((OPENREG / "third_party/openreg/include").glob("*.h"))
+    )
+    known = set(re.findall(r"\b((?:or|occl)[A-Z]\w+)\(", header))
+    named = {
+        word
+        for path in files
+        if path.suffix in (".h", ".cpp")
+        for word in re.findall(r"\b(?:or|occl)[A-Z]\w+", path.read_text())
+    }
+    return sorted(known & named)
