@@ -29,13 +29,15 @@ def alone():
 @pytest.fixture
 def take_away(monkeypatch):
     """Return what takes one attribute away from the device module."""
-    module = torch.openreg
+    module, remembered = torch.openreg, torch._utils._get_device_module
 
     def take(name):
         without = types.ModuleType(module.__name__)
         vars(without).update(vars(module))
         delattr(without, name)
         monkeypatch.setattr(torch, "openreg", without)
+        remembered.cache_clear()
         return f"AttributeError: module {module.__name__!r} has no attribute {name!r}"
 
-    return take
+    yield take
+    remembered.cache_clear()

@@ -272,12 +272,24 @@ def one_step(state):
     return message(call)
 
 
-def test_the_other_ranks_get_an_error_when_one_dies(tmp_path):
+def one_pipeline_step(state):
+    rank = dist.get_rank()
+    if "schedule" not in state:
+        model = llama.keep_stage(fresh().to("openreg"), rank, 2)
+        stage = PipelineStage(model, rank, 2, torch.device("openreg", 0))
+        state["schedule"] = Schedule1F1B(stage, 2, loss_fn=llama.loss_of)
+    words, target = (part.to("openreg") for part in llama.sentences(4, 0))
+    given = (words,) if rank == 0 else ()
+    return message(lambda: state["schedule"].step(*given, target=target))
+
+
+@pytest.mark.parametrize("work", [one_step, one_pipeline_step])
+def test_the_other_ranks_get_an_error_when_one_dies(tmp_path, work):
     group = Ranks(2, tmp_path, "occl", seconds=20)
     try:
-        assert group.run(one_step) == [None, None]
+        assert group.run(work) == [None, None]
         group.peers[1].kill()
-        group.peers[0].start(one_step)
+        group.peers[0].start(work)
         assert "rank 1: its process has ended" in group.peers[0].answer()
     finally:
         group.close()

@@ -11,7 +11,7 @@ import torch.multiprocessing
 
 SECONDS = 100  # a busy machine needs ten to start a process; more means that it hangs
 
-# Imported once, by the server of processes. Sharding alone takes each process 6 seconds.
+# Imported once, by the server of processes. Sharding takes each process 6 seconds.
 PRELOAD = [
     *("torch", "pytest", "torch.distributed.checkpoint.state_dict"),
     *("torch.distributed.fsdp", "torch.distributed.pipelining"),
