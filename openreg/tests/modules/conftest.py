@@ -1,5 +1,9 @@
 # Processes that the tests of sharding share; see docs/modules/sharding.md.
+import types
+
 import pytest
+import torch
+import torch.distributed as dist
 from ranks import Ranks
 
 
@@ -9,3 +13,31 @@ def four(tmp_path_factory):
     group = Ranks(4, tmp_path_factory.mktemp("four"), "cpu:gloo,openreg:occl")
     yield group
     group.close()
+
+
+@pytest.fixture
+def alone():
+    """A group whose only rank is the test itself."""
+    import torch.distributed.tensor._random as tensor_random
+
+    dist.init_process_group("occl", store=dist.HashStore(), rank=0, world_size=1)
+    yield
+    dist.destroy_process_group()
+    tensor_random._rng_tracker = None
+
+
+@pytest.fixture
+def take_away(monkeypatch):
+    """Return what takes one attribute away from the device module."""
+    module, remembered = torch.openreg, torch._utils._get_device_module
+
+    def take(name):
+        without = types.ModuleType(module.__name__)
+        vars(without).update(vars(module))
+        delattr(without, name)
+        monkeypatch.setattr(torch, "openreg", without)
+        remembered.cache_clear()
+        return f"AttributeError: module {module.__name__!r} has no attribute {name!r}"
+
+    yield take
+    remembered.cache_clear()

@@ -1,5 +1,4 @@
 # Several processes share one model; see docs/modules/sharding.md.
-import types
 import warnings
 
 import llama
@@ -204,14 +203,6 @@ def test_parts_of_less_than_four_numbers_repeat_each_other(four):
 # --- What is missing, and who dies ----------------------------------------------------
 
 
-@pytest.fixture
-def alone():
-    dist.init_process_group("occl", store=dist.HashStore(), rank=0, world_size=1)
-    yield
-    dist.destroy_process_group()
-    tensor_random._rng_tracker = None
-
-
 def make_mesh():
     return init_device_mesh("openreg", (1,))
 
@@ -246,23 +237,15 @@ NEEDS = {
 
 
 @pytest.mark.filterwarnings("ignore:FSDP2-wrapped module")
-def test_each_module_attribute_that_the_page_names_is_needed(alone, monkeypatch):
-    module, needed = torch.openreg, set()
+def test_each_module_attribute_that_the_page_names_is_needed(alone, take_away):
+    needed = set()
     names = [name for _, name in NEEDS] + ["set_stream", "manual_seed"]
     for name in sorted(set(names)):
-        without = types.ModuleType(module.__name__)
-        vars(without).update(vars(module))
-        delattr(without, name)
-        with monkeypatch.context() as patch:
-            patch.setattr(torch, "openreg", without)
-            for call in (make_mesh, draw, step):
-                if text := message(call):
-                    needed.add((call, name))
-                    missing = f"AttributeError: module {module.__name__!r} has no "
-                    missing += f"attribute {name!r}"
-                    assert text == (
-                        "AssertionError: " if "set_rng" in name else missing
-                    )
+        missing = take_away(name)
+        for call in (make_mesh, draw, step):
+            if text := message(call):
+                needed.add((call, name))
+                assert text == ("AssertionError: " if "set_rng" in name else missing)
     assert needed == NEEDS
 
 
@@ -289,12 +272,24 @@ def one_step(state):
     return message(call)
 
 
-def test_the_other_ranks_get_an_error_when_one_dies(tmp_path):
+def one_pipeline_step(state):
+    rank = dist.get_rank()
+    if "schedule" not in state:
+        model = llama.keep_stage(fresh().to("openreg"), rank, 2)
+        stage = PipelineStage(model, rank, 2, torch.device("openreg", 0))
+        state["schedule"] = Schedule1F1B(stage, 2, loss_fn=llama.loss_of)
+    words, target = (part.to("openreg") for part in llama.sentences(4, 0))
+    given = (words,) if rank == 0 else ()
+    return message(lambda: state["schedule"].step(*given, target=target))
+
+
+@pytest.mark.parametrize("work", [one_step, one_pipeline_step])
+def test_the_other_ranks_get_an_error_when_one_dies(tmp_path, work):
     group = Ranks(2, tmp_path, "occl", seconds=20)
     try:
-        assert group.run(one_step) == [None, None]
+        assert group.run(work) == [None, None]
         group.peers[1].kill()
-        group.peers[0].start(one_step)
+        group.peers[0].start(work)
         assert "rank 1: its process has ended" in group.peers[0].answer()
     finally:
         group.close()

@@ -11,6 +11,13 @@ import torch.multiprocessing
 
 SECONDS = 100  # a busy machine needs ten to start a process; more means that it hangs
 
+# Imported once, by the server of processes. Sharding takes each process 6 seconds.
+PRELOAD = [
+    *("torch", "pytest", "torch.distributed.checkpoint.state_dict"),
+    *("torch.distributed.fsdp", "torch.distributed.pipelining"),
+    *("torch.distributed.tensor.experimental", "torch.distributed.tensor.parallel"),
+]
+
 
 def _serve(line: Connection, environment: dict[str, str]) -> None:
     """Run functions until the line is cut. What they keep goes into one dictionary."""
@@ -42,7 +49,7 @@ class Peer:
         # A server that has imported torch, but not used the device, forks a process in
         # milliseconds. To spawn one takes seconds.
         context = torch.multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload(["torch", "pytest"])
+        context.set_forkserver_preload(PRELOAD)
         self._line, theirs = context.Pipe()
         self.process = context.Process(
             target=_serve, args=(theirs, dict(os.environ)), daemon=True

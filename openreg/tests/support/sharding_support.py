@@ -58,6 +58,13 @@ def share_of_batch(group: Any) -> slice:
     return slice(rank * BATCH // size, (rank + 1) * BATCH // size)
 
 
+def rows(ranks: int) -> Any:
+    """Return this rank's mesh where each ``ranks`` of four ranks do the same."""
+    names = ("copies", "parts")
+    mesh = init_device_mesh("openreg", (4 // ranks, ranks), mesh_dim_names=names)
+    return mesh["parts"]
+
+
 def checkpointed(model: llama.Llama) -> None:
     """Compute each block again during backward, instead of keeping what it computed."""
     for block in model.blocks.values():

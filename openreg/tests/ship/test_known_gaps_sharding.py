@@ -1,0 +1,71 @@
+# What sharding cannot do yet; see docs/ship/known-gaps-sharding.md.
+import importlib.util
+
+import pytest
+import torch
+
+
+def test_data_parallel_needs_functions_of_cuda():
+    layer = torch.nn.Linear(2, 2).to("openreg")
+    x = torch.ones(4, 2, device="openreg")
+    missing = r"module 'torch\._C' has no attribute '_scatter'"
+    for devices in (None, [0], [0, 1]):
+        parallel = torch.nn.DataParallel(layer, device_ids=devices)
+        with pytest.raises(Exception, match=None if torch.version.cuda else missing):
+            parallel(x)
+
+
+def test_there_are_no_transports():
+    assert importlib.util.find_spec("torch.distributed.transports") is None
+
+
+RPC = """
+    import tempfile, torch, torch.distributed.rpc as rpc
+
+    torch.set_warn_always(False)
+    device = torch.device("openreg", 0)
+    x = torch.ones(2, device=device)
+
+    def start(name, **options):
+        file = tempfile.NamedTemporaryFile(delete=False).name
+        options = rpc.TensorPipeRpcBackendOptions(
+            init_method=f"file://{file}", _transports=["uv"], **options
+        )
+        rpc.init_rpc(name, rank=0, world_size=1, rpc_backend_options=options)
+"""
+
+
+def test_rpc_sends_no_tensors_of_the_device(run_forked):
+    program = """
+    start("a")
+    assert rpc.rpc_sync("a", torch.add, args=(x.cpu(), 1)).tolist() == [2, 2]
+    try:
+        rpc.rpc_sync("a", torch.add, args=(x, 1))
+    except RuntimeError as error:
+        assert "only supports CPU tensors by default" in str(error), error
+        assert "found tensor on device: openreg:0" in str(error), error
+    else:
+        raise AssertionError("sent")
+    rpc.shutdown(graceful=False)
+    """
+    result = run_forked(RPC + program, GLOO_SOCKET_IFNAME="lo")
+    assert result.returncode == 0, result.stderr
+
+
+def test_rpc_counts_devices_of_cuda_only(run_forked):
+    program = """
+    try:
+        start("a", device_maps={"a": {device: device}})
+    except ValueError as error:
+        assert "device count = 0" in str(error), error
+    else:
+        raise AssertionError("accepted")
+    try:
+        rpc.TensorPipeRpcBackendOptions(devices=[device])
+    except ValueError as error:
+        assert "expect a list of CUDA devices" in str(error), error
+    else:
+        raise AssertionError("accepted")
+    """
+    result = run_forked(RPC + program, GLOO_SOCKET_IFNAME="lo")
+    assert result.returncode == 0, result.stderr
