@@ -14,6 +14,7 @@ import nox
 ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT / "tests"))
 
+from nox_support.driver import STRICT, test_driver  # noqa: E402
 from nox_support.environments import (  # noqa: E402
     HERE,
     LOCKS,
@@ -37,7 +38,6 @@ from nox_support.starter import (  # noqa: E402
 BUILD = ROOT / "build"
 WHEELS = BUILD / "dist"
 SITE = BUILD / "site"
-DRIVER = ROOT / "openreg" / "third_party" / "openreg"
 PACKAGES = ["openreg/torch_openreg", "openreg/torch_openreg_diagnose"]
 BACKEND_SOURCES = [
     "CMakeLists.txt",
@@ -83,8 +83,6 @@ TYPED_SOURCES = {  # by the environment that has what they import
 BACKEND_TESTS = "openreg/tests"
 # One more than there are cores: tests often wait, for processes, streams and compilers.
 PARALLEL = ["-n", str(min(4, (os.cpu_count() or 1) + 1))]
-NO_GOOGLETEST = "GoogleTest is missing"  # what the driver's CMake says without it
-STRICT = "-DOPENREG_WERROR=ON"  # in CMAKE_ARGS: a warning of the compiler is an error
 BUILDS = ("cuda", "cpu")  # of torch
 # Pages that `tests-on -- cuda smoke` runs: the first ones, and what a build may change.
 FIRST_PAGES = [
@@ -400,30 +398,6 @@ def measure_operators(session: nox.Session) -> None:
         report = str(BUILD / "operators.json")
         run(session, tools, "python", MEASURE_OPERATORS, report)
     stamp.write_text(key)
-
-
-def test_driver(session: nox.Session, tools: Path) -> None:
-    """Runs the driver's C++ tests: as they are, and under two sanitizers."""
-    quietly = {"silent": True, "success_codes": [0, 1]}
-    strict = [STRICT] if STRICT in os.environ.get("CMAKE_ARGS", "") else []
-    for sanitizer in ("", "address", "thread"):
-        name = sanitizer or "plain"
-        directory = str(BUILD / f"driver-{name}")
-        options = [*strict, "-DOPENREG_BUILD_TESTS=ON"]
-        options += [f"-DOPENREG_SANITIZE={sanitizer}"]
-        configure = ["cmake", "-G", "Ninja", "-S", str(DRIVER), "-B", directory]
-        with step(session, f"C++ tests of the driver, {name}"):
-            output = run(session, tools, *configure, *options, **quietly)
-            if NO_GOOGLETEST in output:
-                session.warn(
-                    "GOOGLETEST IS MISSING: THE DRIVER'S C++ TESTS DID NOT RUN. "
-                    "Install it (Debian, Ubuntu: apt-get install libgtest-dev)"
-                )
-                return
-            run(session, tools, "cmake", "--build", directory)
-            parallel = ["--parallel", str(os.cpu_count() or 1)]
-            report = ["--output-on-failure", "--test-dir", directory]
-            run(session, tools, "ctest", *parallel, *report)
 
 
 # --- Small helpers --------------------------------------------------------------------

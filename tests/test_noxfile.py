@@ -9,7 +9,7 @@ import venv
 from pathlib import Path
 
 import pytest
-from nox_support import environments
+from nox_support import driver, environments
 from recording import RecordingSession, Refused, load
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -23,6 +23,7 @@ NEEDS_COMPILER = [
     "live",
     "sweep",
     "tests",
+    *("ladder", "starter"),
 ]
 SESSIONS = sorted([*NEEDS_COMPILER, "browser", "lint", "lock", "tests-on"])
 
@@ -190,7 +191,7 @@ def test_this_machine_is_accepted(noxfile):
 
 
 def test_no_googletest_is_said_loudly(noxfile, tmp_path):
-    configure = ["cmake", "-G", "Ninja", "-S", noxfile.DRIVER, "-B", tmp_path]
+    configure = ["cmake", "-G", "Ninja", "-S", driver.DRIVER, "-B", tmp_path]
     hidden = ["-DOPENREG_BUILD_TESTS=ON", "-DCMAKE_DISABLE_FIND_PACKAGE_GTest=ON"]
     answer = subprocess.run([*configure, *hidden], capture_output=True, text=True)
     session = RecordingSession(answer.stdout + answer.stderr)
