@@ -28,7 +28,7 @@ def run_all(
     cases: list[Case],
     limits: dict[str, int],
     jobs: int = 1,
-    seconds: float = 120,
+    seconds: float = 600,
     progress: Callable[[int], None] | None = None,
 ) -> list[Verdict]:
     """Check cases.
