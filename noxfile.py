@@ -238,7 +238,7 @@ def starter(session: nox.Session) -> None:
 @nox.session(venv_backend="none", default=False)
 def ladder(session: nox.Session) -> None:
     """Build the stages of the ladder one by one, and check its page; -- knockouts."""
-    write_pages(session, install_backend(session))
+    write_pages(session, install_backend)
 
 
 @nox.session(venv_backend="none", default=False)
