@@ -20,10 +20,11 @@ NEEDS_COMPILER = [
     "coverage",
     "docs",
     "doctest",
+    "ladder",
     "live",
+    "starter",
     "sweep",
     "tests",
-    *("ladder", "starter"),
 ]
 SESSIONS = sorted([*NEEDS_COMPILER, "browser", "lint", "lock", "tests-on"])
 
@@ -132,7 +133,7 @@ def test_no_gcov(tmp_path):
     assert line.startswith("g++ and its gcov are not on PATH")
 
 
-@pytest.mark.parametrize("session", ["build", "coverage", "docs"])
+@pytest.mark.parametrize("session", ["build", "coverage", "docs", "starter"])
 def test_arguments_that_would_be_ignored(session):
     line = refusal(nox("-s", session, "--", "--fast"))
     assert line == f"{session} takes no arguments, not ['--fast']."
@@ -152,6 +153,25 @@ def test_arguments_of_tests_on(words):
     line = refusal(nox("-s", "tests-on", "--", *words))
     expected = "tests-on takes a build of torch, cuda or cpu, and may take a Python, "
     assert line == f"{expected}such as 3.13, and the word smoke, not {words}."
+
+
+def test_unknown_argument_of_ladder():
+    line = refusal(nox("-s", "ladder", "--", "knockout"))
+    assert line == "ladder takes ladder or knockouts, not ['knockout']."
+
+
+def test_ladder_writes_the_page_that_is_chosen(noxfile, monkeypatch):
+    monkeypatch.setattr(noxfile, "install_backend", lambda session: Path("tools"))
+    for chosen, script in (
+        ([], "ladder.py"),
+        (["knockouts"], "starter_knockouts.py"),
+    ):
+        session = RecordingSession()
+        session.posargs = chosen
+        noxfile.ladder(session)
+        assert [command[-1] for command in session.commands] == [
+            f"openreg/tests/tools/{script}"
+        ]
 
 
 def test_unknown_argument_of_lint():

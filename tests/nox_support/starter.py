@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import nox
@@ -14,6 +15,7 @@ STARTER_SOURCES = [
     *("openreg/starter/csrc", "openreg/starter/examples"),
     *("openreg/starter/torch_starter", "openreg/starter/CMakeLists.txt"),
     *("openreg/starter/pyproject.toml", "openreg/starter/setup.py"),
+    "openreg/new_backend.py",
 ]
 # Hides torch_openreg, if it is installed: a process has room for one backend.
 WITHOUT_OPENREG = ROOT / "openreg/tests/autoload/without_openreg"
@@ -32,12 +34,13 @@ def train_on_starter(session: nox.Session, tools: Path, site: Path) -> None:
         run(session, tools, "python", "openreg/starter/examples/train.py", env=env)
 
 
-def write_pages(session: nox.Session, tools: Path) -> None:
+def write_pages(session: nox.Session, install: Callable[[nox.Session], Path]) -> None:
     """Write the page of the ladder, or that of the knock-outs; fail if it changes."""
     scripts = {"ladder": "ladder.py", "knockouts": "starter_knockouts.py"}
     chosen = session.posargs or ["ladder"]
     if not set(chosen) <= set(scripts):
         session.error(f"{session.name} takes {' or '.join(scripts)}, not {chosen}")
+    tools = install(session)
     for name in chosen:
         with step(session, f"running the programs of the {name}"):
             run(session, tools, "python", f"openreg/tests/tools/{scripts[name]}")

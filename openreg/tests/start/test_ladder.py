@@ -28,7 +28,8 @@ def run_on_starter(site, run_forked):
 
 
 def test_the_page_has_the_files_and_lines_of_the_sources():
-    assert PAGE.read_text() == page(SHOWN), "write it again: nox -s ladder"
+    hint = "write it again: python openreg/tests/tools/ladder_page.py"
+    assert PAGE.read_text() == page(SHOWN), hint
 
 
 def test_the_last_stage_of_the_starter_passes_on_it(run_on_starter):

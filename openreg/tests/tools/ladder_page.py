@@ -1,12 +1,21 @@
 # The text of docs/start/ladder.md around what ladder.py measures.
-"""Makes the page out of what the programs do and of what the files include."""
+"""Makes the page out of what the programs do and of what the files include.
+
+python openreg/tests/tools/ladder_page.py
+
+That brings the files and lines up to date, and keeps what the programs did.
+"""
 
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
-from ladder_stages import (
+TOOLS = Path(__file__).resolve().parent
+sys.path[:0] = [str(TOOLS), str(TOOLS.parent / "support")]
+
+from ladder_stages import (  # noqa: E402
     OPENREG,
     STAGES,
     Stage,
@@ -14,7 +23,7 @@ from ladder_stages import (
     files_of,
     lines_of,
 )
-from starter_knockouts import quoted
+from starter_knockouts import quoted  # noqa: E402
 
 PAGE = OPENREG.parent / "docs/start/ladder.md"
 Measured = dict[int, tuple[str, str]]  # for each stage: output, and error without it
@@ -37,7 +46,7 @@ an error differs, the session fails.
 {table}
 
 * **files, lines:** what to add, without the files of the stages before. The lines are
-  neither blank nor markers of snippets.
+  neither blank nor markers of snippets, and rounded to hundreds from stage 4 on.
 * **driver:** how many functions of the driver the stage calls for the first time.
 * **days:** an estimate, for one engineer who knows the driver. Nothing measures it.
 
@@ -79,7 +88,8 @@ def page(measured: Measured) -> str:
         functions = [name for name in driver_functions(files) if name not in seen]
         seen |= set(functions)
         link = f"[{stage.number}. {stage.title}](#{anchor(stage)})"
-        counts = f"{len(files)} | {lines_of(files)} | {len(functions)} | {stage.days}"
+        lines_ = lines_of(files) if stage.in_starter else round(lines_of(files), -2)
+        counts = f"{len(files)} | {lines_} | {len(functions)} | {stage.days}"
         lines.append(f"| {link} | {counts} | {quoted(error)} |")
         parts.append(section(stage, printed, error, files, functions))
     return "\n".join([HEAD.format(table="\n".join(lines)), *parts, TAIL])
@@ -134,3 +144,7 @@ def by_folder(files: list[Path]) -> list[str]:
         folder = path.parent.relative_to(OPENREG.parent)
         folders.setdefault(folder, []).append(f"`{path.name}`")
     return [f"* `{folder}`: {', '.join(names)}" for folder, names in folders.items()]
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(measured_of(PAGE.read_text())))

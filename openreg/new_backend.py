@@ -1,0 +1,76 @@
+# Copies the starter under a name of your own; explained in docs/start/first-backend.md.
+"""python openreg/new_backend.py acme --into ../torch_acme"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from pathlib import Path
+
+STARTER = Path(__file__).resolve().parent / "starter"
+MARKER = re.compile(r"^ *(//|#) LITERALINCLUDE \w+: \w+\n", re.MULTILINE)
+# The pages of the guide do not come with the copy.
+REFERENCE = re.compile(r"; (?:see|explained in)(?:\n//)? docs/start/[\w-]+\.md")
+LEFT_OUT = {"build", "__pycache__"}
+
+
+def renamed(text: str, name: str) -> str:
+    """The text with the new name in each of the three spellings."""
+    text = text.replace("starter", name).replace("STARTER", name.upper())
+    return text.replace("Starter", name.capitalize())
+
+
+def sources() -> list[Path]:
+    """The files of the starter, relative to its folder, without what a build left."""
+    every = (path.relative_to(STARTER) for path in sorted(STARTER.rglob("*")))
+    files = [path for path in every if not LEFT_OUT & set(path.parts)]
+    return [path for path in files if (STARTER / path).is_file()]
+
+
+def check(name: str, target: Path) -> None:
+    """Raise ValueError if there cannot be a backend of this name in this folder."""
+    if not re.fullmatch("[a-z][a-z0-9]*", name):
+        raise ValueError(
+            f"{name!r} cannot be the name of a device. Use lower-case letters and "
+            "digits, and a letter first."
+        )
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise ValueError(f"{target} exists and is not empty. Choose another folder.")
+    os.environ["TORCH_DEVICE_BACKEND_AUTOLOAD"] = "0"
+    import torch
+
+    try:
+        torch.device(name)
+    except RuntimeError:
+        return
+    raise ValueError(f"PyTorch has a device {name!r} already. Choose another name.")
+
+
+def new_backend(name: str, target: Path) -> list[Path]:
+    """Write a backend for the device `name`; return its files."""
+    check(name, target)
+    made = []
+    for path in sources():
+        text = REFERENCE.sub("", MARKER.sub("", (STARTER / path).read_text()))
+        copy = target / renamed(str(path), name)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_text(renamed(text, name))
+        made.append(copy)
+    return made
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Copy the starter under a new name.")
+    parser.add_argument("name", help="of the device, as in torch.device(name)")
+    parser.add_argument("--into", type=Path, required=True, help="a new folder")
+    arguments = parser.parse_args()
+    try:
+        made = new_backend(arguments.name, arguments.into)
+    except ValueError as error:
+        parser.error(str(error))
+    print(f"{arguments.into}: {len(made)} files of the package torch_{arguments.name}")
+
+
+if __name__ == "__main__":
+    main()
