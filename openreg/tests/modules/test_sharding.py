@@ -1,4 +1,5 @@
 # Several processes share one model; see docs/modules/sharding.md.
+import re
 import warnings
 
 import llama
@@ -283,13 +284,17 @@ def one_pipeline_step(state):
     return message(lambda: state["schedule"].step(*given, target=target))
 
 
-@pytest.mark.parametrize("work", [one_step, one_pipeline_step])
+DIED = "rank 1: its process has ended"  # torch puts its own error before it, or not
+ENDS = {one_step: DIED, one_pipeline_step: f"{DIED}|Failed to run stage"}
+
+
+@pytest.mark.parametrize("work", ENDS)
 def test_the_other_ranks_get_an_error_when_one_dies(tmp_path, work):
     group = Ranks(2, tmp_path, "occl", seconds=20)
     try:
         assert group.run(work) == [None, None]
         group.peers[1].kill()
         group.peers[0].start(work)
-        assert "rank 1: its process has ended" in group.peers[0].answer()
+        assert re.search(ENDS[work], group.peers[0].answer())
     finally:
         group.close()

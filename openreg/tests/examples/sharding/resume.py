@@ -1,5 +1,4 @@
 # Trains from the last checkpoint to a step, and saves; see docs/modules/checkpoint.md.
-# LITERALINCLUDE START: CHECKPOINT_RESUME
 import sys
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import torch.distributed as dist
 from llama import Llama, loss_of, sentences, shard
 from torch.distributed.device_mesh import init_device_mesh
 
+# LITERALINCLUDE START: CHECKPOINT_RESUME
 torch.manual_seed(0)
 model, rank, size = Llama().to("openreg"), 0, 1
 if dist.is_torchelastic_launched():
