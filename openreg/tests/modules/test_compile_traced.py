@@ -148,3 +148,15 @@ def test_attention_takes_the_fused_kernel_for_sizes_that_are_symbols():
     compiled(torch.randn(3, 4, 5, 8, device="openreg"))
     assert any("fused_attention_overrideable" in name for name in operators)
     assert any(isinstance(size, torch.SymInt) for size in sizes)
+
+
+def test_tags_of_a_tensor_do_not_reach_its_fake_tensor():
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    x = ones()
+    torch.openreg.set_tensor_tags(x, {"packed": True})
+    with FakeTensorMode() as mode:
+        fake = mode.from_tensor(x)
+    assert fake.device == x.device and fake.shape == x.shape
+    assert torch.openreg.get_tensor_tags(fake) == {}
+    assert torch.openreg.get_tensor_tags(x) == {"packed": True}

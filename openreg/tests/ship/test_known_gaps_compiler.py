@@ -61,6 +61,7 @@ def test_the_block_of_a_stream(backend):
     "call",
     [
         lambda: torch.accelerator.set_device_index(0),
+        lambda: torch.accelerator.device_count(),
         lambda: torch.manual_seed(0),
     ],
 )
@@ -83,6 +84,15 @@ def test_no_ahead_of_time_compilation():
     assert 'std::regex re("(cpu|cuda|xpu|mps)(:([0-9]+))?");' in header.read_text()
 
 
+def test_no_eager_operator_is_compiled_ahead_of_time():
+    with torch.library._scoped_library("openreg_gap", "DEF") as library:
+        library.define("double(Tensor x) -> Tensor")
+        with pytest.raises(
+            RuntimeError, match="AOTI for eager does not support OPENREG"
+        ):
+            library._impl_with_aoti_compile("double", "PrivateUse1")
+
+
 def test_only_the_cpu_is_exempt_from_new_loops():
     from torch._inductor.scheduler import BaseSchedulerNode, Scheduler
 
@@ -90,7 +100,30 @@ def test_only_the_cpu_is_exempt_from_new_loops():
     assert inspect.getsource(Scheduler).count(".is_cpu()") >= 3
 
 
+def test_loops_of_the_cpp_scheduling_cannot_be_reindexed():
+    """Why register() turns an option off; Inductor fails before it generates code."""
+    import torch_openreg._inductor
+
+    torch_openreg._inductor.register()
+    config = torch._inductor.config
+    assert not config.loop_reindexing_after_fusion
+    call = torch.compile(lambda x: (x + 1).view(24, 2, 8).softmax(-1))
+    x = torch.ones(4, 6, 16, device="openreg")
+    with (
+        config.patch(loop_reindexing_after_fusion=True),
+        pytest.raises(torch._inductor.exc.InductorError, match="multiply sequence"),
+    ):
+        call(x)
+
+
 def test_a_device_that_inductor_does_not_know_has_the_backend_of_cuda():
     from torch._inductor.utils import get_current_backend
 
     assert get_current_backend("openreg") == "triton"
+
+
+def test_graphs_as_the_output_of_inductor_contain_triton_kernels_only():
+    from torch._inductor.codegen.wrapper_fxir import FxConverter
+
+    source = inspect.getsource(FxConverter._import_kernel)
+    assert "if not isinstance(kernel, CachingAutotuner):" in source
