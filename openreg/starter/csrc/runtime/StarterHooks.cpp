@@ -31,7 +31,7 @@ struct StarterHooks final : at::PrivateUse1HooksInterface {
 };
 
 const bool registered = [] {
-  at::RegisterPrivateUse1HooksInterface(new StarterHooks);  // lives for ever
+  at::RegisterPrivateUse1HooksInterface(new StarterHooks);  // never destroyed
   return true;
 }();
 // LITERALINCLUDE END: STARTER_HOOKS

@@ -40,9 +40,7 @@ def record(verdicts: list[Verdict], commit: str, *, full: bool) -> None:
         "samples": sum(verdict.samples for verdict in verdicts),
         "left out": sorted(dtypes - {dtype for dtype, _ in rows}),
     }
-    lines = [
-        json.dumps([dtype, way, dict(row)]) for (dtype, way), row in rows.items()
-    ]
+    lines = [json.dumps([dtype, way, dict(row)]) for (dtype, way), row in rows.items()]
     head = json.dumps(found, indent=1).removesuffix("\n}")
     LAST_RUN.write_text(f'{head},\n "counts": [\n' + ",\n".join(lines) + "\n]}\n")
 

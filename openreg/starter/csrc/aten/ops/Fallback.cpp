@@ -43,7 +43,7 @@ void cpu_fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const auto device =
       device_of(torch::jit::last(*stack, op.schema().arguments().size()));
   at::native::cpu_fallback(op, stack, /*error_on_views=*/true);
-  // Torch looks at the first tensor, which in `2 // x` is the 2, on the CPU.
+  // Torch reads the device of the first tensor, which in `2 // x` is the 2, on the CPU.
   const auto& returns = op.schema().returns();
   for (size_t i = 0; device.has_value() && i < returns.size(); ++i) {
     c10::IValue& result = torch::jit::peek(*stack, i, returns.size());
