@@ -58,6 +58,7 @@ EXAMPLE_SOURCES = [
     "docs/_ext",
     *("openreg/tests/autoload", "openreg/tests/custom", "openreg/tests/python_only"),
     "openreg/tests/examples",
+    "openreg/tests/support/custom_build.py",
     *(
         "openreg/tests/tools/device_generic.py",
         "openreg/tests/tools/sweep_operators.py",
