@@ -65,6 +65,14 @@ def test_copies_of_views_share_nothing(way):
     assert_close(second.cpu(), torch.ones(2, 33))
 
 
+def test_data_takes_over_the_memory_of_another_tiled_tensor():
+    x, y = pack(torch.ones(20, 33)), pack(torch.randn(5, 40))
+    expected = y.cpu()
+    x.data = y
+    assert x.shape == (5, 40) and tiles(x).data_ptr() == tiles(y).data_ptr()
+    assert_close(x.cpu(), expected)
+
+
 def test_a_storage_in_tiles_gives_wrong_copies():
     x = torch.randn(20, 33)
     tiled = pack(x, storage=True)
