@@ -403,3 +403,20 @@ def test_large_tensor_test_skips():
     result = unittest.TestResult()
     Large("test").run(result)
     assert [why for _, why in result.skipped] == ["Unknown device type"]
+
+
+def test_sparse_tensors_are_loaded_by_the_names_of_devices_only(tmp_path):
+    path = tmp_path / "file"
+    torch.save(torch.eye(2, device="openreg").to_sparse(), path)
+    for where in ("cpu", {"openreg:0": "cpu"}):
+        assert torch.load(path, map_location=where).to_dense().tolist() == [
+            [1, 0],
+            [0, 1],
+        ]
+    with pytest.raises(RuntimeError, match="Callable map_location not supported"):
+        torch.load(path, map_location=lambda storage, location: storage)
+
+
+def test_printing_copies_only_tensors_of_devices_that_torch_names():
+    source = inspect.getsource(torch._tensor_str._str_intern)
+    assert 'in ["xla", "lazy", "ipu", "mtia"]:\n        self = self.to("cpu")' in source

@@ -17,6 +17,7 @@ import torch_openreg.utils
 TESTS = Path(__file__).resolve().parents[1]
 SOFTCAP = TESTS / "custom" / "softcap"
 STABLE = TESTS / "custom" / "softcap_stable.cpp"
+TILED = TESTS / "custom" / "tiled.cpp"
 BUILT = TESTS.parents[1] / "build" / "tests-custom"
 COMPILER = shlex.split(os.environ.get("CXX", "c++"))
 # A user's compiler may be newer, and find more to warn about: see CMakeLists.txt.
@@ -41,17 +42,26 @@ def _pip_install(site: Path) -> None:
 
 def compile_stable(source: Path = STABLE) -> Path:
     """Compile the operator on the stable ABI; return the library."""
-    return _once("softcap_stable.so", [source], lambda folder: _compile(source, folder))
+    flags = ["-DTORCH_TARGET_VERSION=0x020d000000000000"]
+    return _once(
+        "softcap_stable.so", [source], lambda path: _compile(source, path, flags)
+    )
 
 
-def _compile(source: Path, library: Path) -> None:
+def compile_tiled() -> Path:
+    """Compile the tensor without storage; return the library."""
+    flags = ["-lc10", "-ltorch_openreg"]
+    return _once("tiled.so", [TILED], lambda path: _compile(TILED, path, flags))
+
+
+def _compile(source: Path, library: Path, flags: list[str]) -> None:
     torch_folder = Path(torch.__file__).resolve().parent
     command = [*COMPILER, "-std=c++20", "-O2", "-shared", "-fPIC", "-Wall", "-Wextra"]
-    command += [*STRICT, "-DTORCH_TARGET_VERSION=0x020d000000000000"]
+    command += STRICT
     command += [f"-isystem{torch_folder / 'include'}", f"-L{torch_folder / 'lib'}"]
     command += [f"-I{path}" for path in torch_openreg.utils.include_paths()]
     command += [f"-L{path}" for path in torch_openreg.utils.library_paths()]
-    _run([*command, source, "-o", library, "-ltorch_cpu", "-lopenreg"])
+    _run([*command, source, "-o", library, "-ltorch_cpu", "-lopenreg", *flags])
 
 
 def _run(command: list[str | Path]) -> None:
