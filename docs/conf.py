@@ -79,10 +79,13 @@ site_long_pages = [
     "modules/graphs",
     "modules/profiler",
     "modules/sharding",
+    "runtime/custom-tensor",
     "ship/known-crashes",
     "ship/known-gaps",
     "ship/testing",
     "start/architecture",
+    "start/first-backend",
+    "start/first-operators",
     "start/quickstart",
 ]
 
