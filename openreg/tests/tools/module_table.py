@@ -49,7 +49,7 @@ def page(lookups: Lookups) -> str:
         "the\n  module. What they are asked for is in the tables above.\n"
         "* **Typed storages.** `Tensor.storage_type()` looks up "
         "`torch.openreg.FloatStorage`\n  and eleven more names, and returns `None` "
-        "without them: see\n  [typed storages](../runtime/storage.md"
+        "without them: see\n  [typed storages](../runtime/storage-tags.md"
         "#typed-storages-of-old-programs).\n"
         "* **Tensor types.** `torch.set_default_tensor_type` looks up "
         "`torch.openreg.FloatTensor`:\n  see [known gaps](../ship/known-gaps-names.md"
