@@ -10,7 +10,7 @@ from setuptools.command.build_ext import build_ext
 
 # LITERALINCLUDE START: STARTER_SETUP
 ROOT = Path(__file__).resolve().parent
-(ROOT / "build").mkdir(exist_ok=True)  # pyproject.toml puts the metadata there
+(ROOT / "build").mkdir(exist_ok=True)  # for the metadata
 
 
 class CMakeBuild(build_ext):
@@ -36,7 +36,7 @@ setup(
     packages=["torch_starter", "torch_starter.starter"],
     ext_modules=[Extension("torch_starter._C", sources=[])],
     cmdclass={"build_ext": CMakeBuild},
-    zip_safe=False,
+    options={"egg_info": {"egg_base": str(ROOT / "build")}},
     entry_points={"torch.backends": ["torch_starter = torch_starter:_autoload"]},
 )
 # LITERALINCLUDE END: STARTER_SETUP
