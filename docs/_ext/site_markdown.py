@@ -31,8 +31,6 @@ def markdown(node: nodes.Node, depth: int = 0) -> str:
     """Return a block node as Markdown, without a line break at its end."""
     if isinstance(node, NOT_SHOWN) or type(node).__name__ == "sd_tab_input":
         return ""
-    if isinstance(node, nodes.paragraph) and "reading-time" in node["classes"]:
-        return ""
     if isinstance(node, nodes.section):
         return _blocks(node.children, depth + 1)
     if isinstance(node, nodes.title) and isinstance(node.parent, nodes.section):

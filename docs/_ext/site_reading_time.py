@@ -57,7 +57,8 @@ def _show(app: Sphinx, doctree: nodes.document) -> None:
     elif minutes <= LONGEST and listed:
         text = f"this page takes only {minutes} minutes: remove it from site_long_pages"
         logger.warning(text, type="reading-time", location=title)
-    shown = nodes.paragraph("", f"{minutes} min read", classes=["reading-time"])
+    text = f'<p class="reading-time">{minutes} min read</p>\n'
+    shown = nodes.raw("", text, format="html")  # the Markdown of a page leaves it out
     title.parent.insert(title.parent.index(title) + 1, shown)
 
 
