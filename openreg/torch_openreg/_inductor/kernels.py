@@ -51,7 +51,7 @@ class OpenRegKernelGroup(KernelGroup):
             name = parameter.split()[-1].lstrip("*")
             if not type_.endswith("*"):
                 arguments.append(name)  # a size
-            elif _is_on_cpu(buffer):
+            elif V.graph.get_buffer(buffer).get_device_or_error().type == "cpu":
                 captures.append(f"{name}_value = *{name}")  # (1)
                 arguments.append(f"&{name}_value")
             else:
@@ -74,12 +74,6 @@ class OpenRegKernelGroup(KernelGroup):
 
 
 # LITERALINCLUDE END: INDUCTOR_KERNEL_GROUP
-
-
-def _is_on_cpu(buffer: str) -> bool:
-    """Whether a kernel of the device reads a number that the host keeps."""
-    device = V.graph.get_buffer(buffer).get_device()
-    return device is not None and device.type == "cpu"
 
 
 # LITERALINCLUDE START: INDUCTOR_SCHEDULING
