@@ -71,8 +71,6 @@ site_llms_summary = (
 
 # Pages of more than ten minutes, to be split; the list may only become shorter.
 site_long_pages = [
-    "modules/compile-dynamo",
-    "modules/compile-inductor",
     "modules/distributed",
     "modules/distributed-groups",
     "modules/distributed-library",

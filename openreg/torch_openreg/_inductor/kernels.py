@@ -33,12 +33,12 @@ def is_launcher(source: str) -> bool:
     return "// torch_openreg._inductor" in source
 
 
-# LITERALINCLUDE START: INDUCTOR_KERNEL_GROUP
 class OpenRegKernelGroup(KernelGroup):
     """The loops of one kernel."""
 
     device: torch.device
 
+    # LITERALINCLUDE START: INDUCTOR_KERNEL_GROUP
     def codegen_group(self, name: str | None = None) -> str:
         """Return the loops as a function, and a function that launches it."""
         kernel = str(Placeholder.KERNEL_NAME)
@@ -65,15 +65,14 @@ class OpenRegKernelGroup(KernelGroup):
             arguments=", ".join(arguments),
         )
 
+    # LITERALINCLUDE END: INDUCTOR_KERNEL_GROUP
+
     def call_kernel(self, wrapper, kernel_name):  # type: ignore[no-untyped-def]
         """Let the wrapper call the launcher."""
         _, buffers, types = self.args.cpp_argdefs()
         wrapper.generate_kernel_call(
             kernel_name, buffers, triton=False, arg_types=types, device=self.device
         )
-
-
-# LITERALINCLUDE END: INDUCTOR_KERNEL_GROUP
 
 
 def _is_on_cpu(buffer: str) -> bool:

@@ -1,4 +1,4 @@
-# The version of the code generator; see docs/modules/compile-inductor.md.
+# The version of the code generator; see docs/modules/compile-wrapper.md.
 """Compiled graphs outlive the process in a cache, and must not outlive their maker."""
 
 import hashlib
