@@ -71,11 +71,6 @@ site_llms_summary = (
 
 # Pages of more than ten minutes, to be split; the list may only become shorter.
 site_long_pages = [
-    "modules/distributed",
-    "modules/distributed-groups",
-    "modules/distributed-library",
-    "modules/graphs",
-    "modules/profiler",
     "modules/sharding",
     "runtime/custom-tensor",
     "ship/known-crashes",
