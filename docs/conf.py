@@ -71,7 +71,6 @@ site_llms_summary = (
 
 # Pages of more than ten minutes, to be split; the list may only become shorter.
 site_long_pages = [
-    "modules/sharding",
     "runtime/custom-tensor",
     "ship/known-crashes",
     "ship/known-gaps",
