@@ -74,7 +74,6 @@ site_long_pages = [
     "runtime/custom-tensor",
     "ship/known-crashes",
     "ship/known-gaps",
-    "ship/testing",
     "start/architecture",
     "start/first-backend",
     "start/first-operators",
