@@ -72,8 +72,6 @@ site_llms_summary = (
 # Pages of more than ten minutes, to be split; the list may only become shorter.
 site_long_pages = [
     "runtime/custom-tensor",
-    "ship/known-crashes",
-    "ship/known-gaps",
     "start/architecture",
     "start/first-backend",
     "start/first-operators",
