@@ -72,10 +72,8 @@ site_llms_summary = (
 # Pages of more than ten minutes, to be split; the list may only become shorter.
 site_long_pages = [
     "runtime/custom-tensor",
-    "start/architecture",
     "start/first-backend",
     "start/first-operators",
-    "start/quickstart",
 ]
 
 # -- How it looks ----------------------------------------------------------------------
