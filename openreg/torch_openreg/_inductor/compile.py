@@ -1,4 +1,4 @@
-# Compiles the fused kernels; see docs/modules/compile-inductor.md.
+# Compiles the fused kernels; see docs/modules/compile-wrapper.md.
 """What the generated Python imports."""
 
 from pathlib import Path

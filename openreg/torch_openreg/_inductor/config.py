@@ -1,5 +1,5 @@
 # What the key of Inductor's cache contains of this backend; see
-# docs/modules/compile-inductor.md.
+# docs/modules/compile-wrapper.md.
 """A config module of torch: the cache keeps graphs of other values apart."""
 
 import hashlib

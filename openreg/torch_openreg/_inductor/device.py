@@ -1,4 +1,4 @@
-# What Dynamo and Inductor ask about the device; see docs/modules/compile-inductor.md.
+# What Dynamo and Inductor ask about the device; see docs/modules/compile-wrapper.md.
 """The device module once more, under the names that the compiler wants."""
 
 from typing import Any

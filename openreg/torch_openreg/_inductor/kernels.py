@@ -33,12 +33,12 @@ def is_launcher(source: str) -> bool:
     return "// torch_openreg._inductor" in source
 
 
-# LITERALINCLUDE START: INDUCTOR_KERNEL_GROUP
 class OpenRegKernelGroup(KernelGroup):
     """The loops of one kernel."""
 
     device: torch.device
 
+    # LITERALINCLUDE START: INDUCTOR_KERNEL_GROUP
     def codegen_group(self, name: str | None = None) -> str:
         """Return the loops as a function, and a function that launches it."""
         kernel = str(Placeholder.KERNEL_NAME)
@@ -64,6 +64,8 @@ class OpenRegKernelGroup(KernelGroup):
             captures=", ".join(captures),
             arguments=", ".join(arguments),
         )
+
+    # LITERALINCLUDE END: INDUCTOR_KERNEL_GROUP
 
     def call_kernel(self, wrapper, kernel_name):  # type: ignore[no-untyped-def]
         """Let the wrapper call the launcher."""
