@@ -2,8 +2,9 @@
 """nox -s clone
 
 Builds the copy of the large backend, prints a tensor on it, and runs its tests. What
-``nox -s ladder`` calls takes a minute: it trains on the copy of the starter, configures
-the copy for another driver, and compiles a few files of the copy of the large backend.
+``nox -s ladder`` calls takes minutes: it trains on the copy of the starter, configures
+the copy for another driver, and compiles a few files of the copy of the large backend
+and a source of each list of files.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from pathlib import Path
 TOOLS = Path(__file__).resolve().parent
 sys.path[:0] = [str(TOOLS), str(TOOLS.parent / "support")]
 
+from feature_files import copy_into  # noqa: E402
+from feature_list import FEATURES  # noqa: E402
 from starter_build import (  # noqa: E402
     BUILT,
     STARTER,
@@ -78,14 +81,33 @@ def train_on_the_starter() -> None:
 def compile_a_few() -> None:
     """Compile some files of the full copy, and link none."""
     source = copy("full", "--from", "full") / "acme"
+    strict = ["-Wall", "-Wextra", "-Werror", "-DTORCH_ACME_BUILD"]
+    compile_files([source / name for name in FEW], source, source / DRIVER, strict)
+
+
+def compile_the_lists() -> None:
+    """Compile the first source of each list of files, where only the list is."""
+    for feature in FEATURES:
+        folder = BUILT / "list"
+        shutil.rmtree(folder, ignore_errors=True)
+        copies = copy_into(feature, folder)
+        sources = [path for path in copies if path.suffix == ".cpp"][:1]
+        compile_files(sources, folder, OPENREG / DRIVER, ["-DUSE_KINETO"])
+
+
+def compile_files(
+    files: list[Path], folder: Path, driver: Path, options: list[str]
+) -> None:
+    """Compile files whose includes lie below a folder; write no object files."""
     torch = package_of("torch") / "include"
-    system = [torch, torch / "torch/csrc/api/include", sysconfig.get_paths()["include"]]
-    command = [*shlex.split(os.environ.get("CXX", "c++")), "-std=c++20"]
-    command += ["-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-DTORCH_ACME_BUILD"]
-    command += ["-DAT_PER_OPERATOR_HEADERS", f"-I{source}"]
-    command += [f"-I{source / DRIVER / 'include'}", *(f"-isystem{s}" for s in system)]
-    for name in FEW:
-        run_quietly([*command, str(source / name)])
+    system = [torch, torch / "torch/csrc/api/include", torch / "kineto"]
+    system += [Path(sysconfig.get_paths()["include"])]
+    command = [*shlex.split(os.environ.get("CXX", "c++")), "-std=c++20", *options]
+    command += ["-fsyntax-only", "-DAT_PER_OPERATOR_HEADERS", "-DFMT_HEADER_ONLY"]
+    command += [f"-I{folder}", f"-I{driver / 'include'}"]
+    command += [f"-isystem{path}" for path in system]
+    for path in files:
+        run_quietly([*command, str(path)])
 
 
 def configure_for_another_driver() -> None:
@@ -128,9 +150,10 @@ def try_the_full_one() -> None:
 
 
 def check() -> None:
-    """What a change may break, in a minute."""
+    """What a change may break, without a build of the large backend."""
     train_on_the_starter()
     compile_a_few()
+    compile_the_lists()
     configure_for_another_driver()
 
 
