@@ -45,12 +45,12 @@ Everything else is optional: programs that ask for it get an error of the
 * **stage:** of the [ladder](ladder.md). Up to stage 3 the files are those of the
   [starter](first-backend.md). The chapter shows the large backend, whose files replace
   them in stage 4.
-* **test:** below `openreg/tests`.
 
 `openreg/tests/tools/feature_pages.py` writes this page and the
 [lists of files](../reference/copy-lists.md) from the sources. A test copies each list
 into an empty folder, and checks that all included and imported files are there.
-`nox -s ladder` compiles a source of each list in such a folder.
+`nox -s ladder` compiles a source of each list in such a folder. Each chapter links its
+list below "Copy into your backend".
 
 ## What to take
 
@@ -97,7 +97,7 @@ def features_page() -> str:
         listed = f"[{len(files)}](../reference/copy-lists.md#{title_anchor(feature)})"
         cells = [name, "yes" if feature.needed else "no", feature.pieces]
         cells += [f"[{stage.number}](ladder.md#{anchor(stage)})", listed]
-        cells += [str(max(count, 10)), f"`{feature.test}`"]
+        cells += [str(max(count, 10)), f"`openreg/tests/{feature.test}`"]
         lines.append(f"| {' | '.join(cells)} |")
     needed = sum(feature.needed for feature in FEATURES)
     return HEAD.format(table="\n".join(lines), required=needed)
