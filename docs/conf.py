@@ -87,7 +87,6 @@ site_long_pages = [
     "start/architecture",
     "start/first-backend",
     "start/first-operators",
-    "start/quickstart",
 ]
 
 # -- How it looks ----------------------------------------------------------------------
