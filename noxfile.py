@@ -77,6 +77,7 @@ TYPED_PROGRAMS = [
     "tests/lint_repository.py",
 ]
 TYPED_TOOLS = ["noxfile.py", "tests/nox_support", "openreg/new_backend.py"]
+TYPED_TOOLS += ["openreg/cloning"]
 TYPED_SOURCES = {  # by the environment that has what they import
     "tests": [*TYPED_TOOLS, *PACKAGES, *TYPED_PROGRAMS],
     "docs": ["docs/_ext"],
@@ -251,6 +252,15 @@ def starter(session: nox.Session) -> None:
 def ladder(session: nox.Session) -> None:
     """Build the stages of the ladder one by one, and check its page; -- knockouts."""
     write_pages(session, install_backend)
+
+
+@nox.session(venv_backend="none", default=False)
+def clone(session: nox.Session) -> None:
+    """Copy the large backend under another name, build it, run its tests; -- FILES."""
+    tools = install_backend(session)
+    script = "openreg/tests/tools/copies.py"
+    with step(session, "building the copy of the large backend"):
+        run(session, tools, "python", script, *session.posargs)
 
 
 @nox.session(venv_backend="none", default=False)

@@ -59,6 +59,7 @@ class CMakeBuild(build_ext):
             raise SystemExit(message) from None
 
 
+# VENDOR: name your packages; without the first entry point, programs import the backend
 # LITERALINCLUDE START: SETUP
 setup(
     packages=[

@@ -22,6 +22,7 @@ list(GET _answer 2 _cxx11_abi)
 
 file(STRINGS "${_torch_dir}/include/pybind11/detail/common.h" _pybind
      REGEX "^#define PYBIND11_VERSION_M(AJOR|INOR) ")
+# VENDOR: which releases of torch a build accepts, here and in _version_guard.py
 if(NOT _pybind MATCHES "MAJOR 3.*MINOR 0")
   message(FATAL_ERROR "torch ${OPENREG_TORCH_VERSION} carries another pybind11 than 3.0: "
                       "this backend is written for the one of torch 2.13.")

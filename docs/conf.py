@@ -33,6 +33,7 @@ extensions = [
     "operator_coverage",
     "snippet_contract",
     "site_callouts",
+    "site_copy_lists",
     "site_diagram",
     "site_llms",
     "site_reading_time",

@@ -1,5 +1,8 @@
-# Copies the starter under a name of your own; explained in docs/start/first-backend.md.
-"""python openreg/new_backend.py acme --into ../torch_acme"""
+# Copies a backend under a name of your own; explained in docs/ship/make-it-yours.md.
+"""python openreg/new_backend.py acme --into ../torch_acme
+
+That copies the starter, and ``--from full`` the large backend.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,9 @@ import argparse
 import os
 import re
 from pathlib import Path
+
+from cloning.full import write_full
+from cloning.spelling import SIMULATED, Spelling
 
 STARTER = Path(__file__).resolve().parent / "starter"
 MARKER = re.compile(r"^ *(//|#) LITERALINCLUDE \w+: \w+\n", re.MULTILINE)
@@ -30,16 +36,14 @@ def sources() -> list[Path]:
 
 def check(name: str, target: Path) -> None:
     """Raise ValueError if there cannot be a backend of this name in this folder."""
-    if not re.fullmatch("[a-z][a-z0-9]*", name):
-        raise ValueError(
-            f"{name!r} cannot be the name of a device. Use lower-case letters and "
-            "digits, and a letter first."
-        )
+    check_name(name, "device")
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise ValueError(f"{target} exists and is not empty. Choose another folder.")
     os.environ["TORCH_DEVICE_BACKEND_AUTOLOAD"] = "0"
-    import torch
-
+    try:
+        import torch
+    except ImportError as error:
+        raise ValueError(f"{error}: run this in an environment with torch.") from None
     try:
         torch.device(name)
     except RuntimeError:
@@ -47,9 +51,17 @@ def check(name: str, target: Path) -> None:
     raise ValueError(f"PyTorch has a device {name!r} already. Choose another name.")
 
 
-def new_backend(name: str, target: Path) -> list[Path]:
-    """Write a backend for the device `name`; return its files."""
-    check(name, target)
+def check_name(name: str, what: str) -> None:
+    """Raise ValueError unless the name can be part of every spelling."""
+    if not re.fullmatch("[a-z][a-z0-9]*", name):
+        raise ValueError(
+            f"{name!r} cannot be the name of a {what}. Use lower-case letters and "
+            "digits, and a letter first."
+        )
+
+
+def write_starter(name: str, target: Path) -> list[Path]:
+    """Write a copy of the starter; return its files."""
     made = []
     for path in sources():
         text = REFERENCE.sub("", MARKER.sub("", (STARTER / path).read_text()))
@@ -60,16 +72,36 @@ def new_backend(name: str, target: Path) -> list[Path]:
     return made
 
 
+def new_backend(
+    name: str, target: Path, source: str = "starter", driver: str | None = None
+) -> list[Path]:
+    """Write a backend for the device `name`; return its files."""
+    if driver is not None:
+        check_name(driver, "driver")
+        if source != "full":
+            raise ValueError("--driver renames the driver of --from full only.")
+    check(name, target)
+    if source == "full":
+        return write_full(Spelling(name, driver or SIMULATED), target)
+    return write_starter(name, target)
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Copy the starter under a new name.")
+    parser = argparse.ArgumentParser(description="Copy a backend under a new name.")
     parser.add_argument("name", help="of the device, as in torch.device(name)")
     parser.add_argument("--into", type=Path, required=True, help="a new folder")
-    arguments = parser.parse_args()
+    parser.add_argument(
+        "--from", choices=["starter", "full"], default="starter", dest="source"
+    )
+    parser.add_argument(
+        "--driver", help="the name of your driver's header and library, with full"
+    )
+    given = parser.parse_args()
     try:
-        made = new_backend(arguments.name, arguments.into)
+        made = new_backend(given.name, given.into, given.source, given.driver)
     except ValueError as error:
         parser.error(str(error))
-    print(f"{arguments.into}: {len(made)} files of the package torch_{arguments.name}")
+    print(f"{given.into}: {len(made)} files of the package torch_{given.name}")
 
 
 if __name__ == "__main__":

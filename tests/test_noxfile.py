@@ -17,6 +17,7 @@ NEEDS_COMPILER = [
     "bench",
     "build",
     "clients",
+    "clone",
     "compiler",
     "coverage",
     "docs",

@@ -1,4 +1,4 @@
-# What a machine that lacks something is told, as docs/start/quickstart.md promises it.
+# What a machine that lacks something is told, as docs/start/install.md promises it.
 import os
 import re
 import subprocess
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = (ROOT / "docs" / "start" / "quickstart.md").read_text()
+PAGE = (ROOT / "docs" / "start" / "install.md").read_text()
 
 
 @pytest.fixture(scope="module")

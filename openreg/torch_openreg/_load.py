@@ -1,6 +1,7 @@
 # Loads the C++ side and registers it with torch; see docs/frontend/autoload.md.
 """What ``import torch_openreg`` does, in order."""
 
+# VENDOR: which optional parts your device has: drop the steps for the others
 # LITERALINCLUDE START: AUTOLOAD
 import torch
 

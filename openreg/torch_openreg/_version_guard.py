@@ -8,6 +8,7 @@ fails with an undefined symbol at best, so importing it raises an error.
 from torch_openreg._build_info import TORCH_VERSION
 
 
+# VENDOR: one build for each minor release of torch, or the stable ABI
 # LITERALINCLUDE START: VERSION_GUARD
 def check(running: str, built: str = TORCH_VERSION) -> None:
     """Raise ImportError unless both versions have the same major and minor number.

@@ -15,7 +15,7 @@ STARTER_SOURCES = [
     *("openreg/starter/csrc", "openreg/starter/examples"),
     *("openreg/starter/torch_starter", "openreg/starter/CMakeLists.txt"),
     *("openreg/starter/pyproject.toml", "openreg/starter/setup.py"),
-    "openreg/new_backend.py",
+    *("openreg/new_backend.py", "openreg/cloning"),
 ]
 # Hides torch_openreg, if it is installed: a process has room for one backend.
 WITHOUT_OPENREG = ROOT / "openreg/tests/autoload/without_openreg"

@@ -27,6 +27,7 @@ TORCH_LIBRARY_IMPL(_, AutocastPrivateUse1, m) {
 }
 // LITERALINCLUDE END: AUTOCAST_FALLTHROUGH
 
+// VENDOR: the dtype of each operator under autocast; these lists are CUDA's
 // LITERALINCLUDE START: AUTOCAST_POLICIES
 // One more argument for torch's list macros: the policy of the whole list.
 #define LOWER_PRECISION_FP(...) KERNEL_PRIVATEUSEONE(__VA_ARGS__, lower_precision_fp)

@@ -171,6 +171,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
 }  // namespace
 }  // namespace openreg
 
+// VENDOR: which kernels you write as dispatch stubs
 // LITERALINCLUDE START: STUBS
 namespace at::native {
 REGISTER_PRIVATEUSE1_DISPATCH(abs_stub, openreg::abs_kernel)

@@ -5,6 +5,7 @@
 
 namespace openreg {
 
+// VENDOR: whether operators without a kernel run on the CPU or raise an error
 // LITERALINCLUDE START: GLOBAL_FALLBACK
 TORCH_LIBRARY_IMPL(_, PrivateUse1, m) {
   m.fallback(torch::CppFunction::makeFromBoxedFunction<&cpu_fallback>());

@@ -71,6 +71,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
 }
 // LITERALINCLUDE END: REGISTER_ZERO
 
+// VENDOR: which sparse, quantized and nested operators your device has
 // LITERALINCLUDE START: SPARSE
 TORCH_LIBRARY_IMPL(aten, SparsePrivateUse1, m) {
   m.impl("_copy_from_and_resize", copy_from_and_resize_sparse);

@@ -10,6 +10,7 @@
 
 namespace openreg {
 
+// VENDOR: which operators you write by hand
 // LITERALINCLUDE START: EXTRA
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("add.Tensor", add);

@@ -9,6 +9,7 @@
 namespace openreg {
 namespace {
 
+// VENDOR: the dtypes that your communication library reduces
 // LITERALINCLUDE START: OCCL_DTYPES
 std::optional<occlDataType_t> occl_dtype(at::ScalarType dtype) {
   switch (dtype) {

@@ -52,6 +52,7 @@ at::Tensor bytes_at(const void* data, size_t bytes) {
                        at::kByte);
 }
 
+// VENDOR: the network of your library; this plug-in sends all data through the host
 // The functions of the plug-in; the context is one of these.
 class GlooNet {
  public:

@@ -22,6 +22,7 @@ ActivityLog::ActivityLog() : number_(next_number()) {}
 
 ActivityLog::~ActivityLog() { stop(); }
 
+// VENDOR: the activity records of your driver, as CUPTI gives them for CUDA
 // LITERALINCLUDE START: ACTIVITY_IDS
 // Each thread keeps its own. What another log has left there is forgotten.
 ActivityLog::Ids& ActivityLog::ids() const {

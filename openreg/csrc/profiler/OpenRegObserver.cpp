@@ -5,6 +5,7 @@
 namespace openreg {
 namespace {
 
+// VENDOR: whether a tool outside of the process shows ranges, as Nsight does
 // LITERALINCLUDE START: PROFILER_OBSERVER
 // torch calls this through a pointer that it does not check: with nothing registered,
 // the process would crash.

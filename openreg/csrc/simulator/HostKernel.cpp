@@ -52,6 +52,7 @@ thread_local Stock stock;
 
 KernelDispatchGuard::KernelDispatchGuard() : guard_(device_side_keys()) {}
 
+// VENDOR: delete this folder but AutogradExit: your kernels are no C++ closures
 namespace simulator {
 
 void* allocate_arguments(size_t bytes) {

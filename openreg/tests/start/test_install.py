@@ -1,4 +1,4 @@
-# Both ways to install the package; see docs/start/quickstart.md.
+# Both ways to install the package; see docs/start/install.md.
 import os
 import subprocess
 import sys

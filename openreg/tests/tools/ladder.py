@@ -5,8 +5,8 @@ nox -s ladder
 
 Up to stage 3 each stage is a tree with the files of the stages so far, no others.
 The programs from 4 on run on the large backend, and on the starter, which lacks what
-they need. It ends with 1 if the page was not what it is now. Before that it trains on a
-copy of the starter under another name.
+they need. It ends with 1 if the page was not what it is now. Before that it tries the
+copies of the backends under another name.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from pathlib import Path
 TOOLS = Path(__file__).resolve().parent
 sys.path[:0] = [str(TOOLS), str(TOOLS.parent / "support")]
 
+import copies  # noqa: E402
 from ladder_page import PAGE, Measured, page  # noqa: E402
 from ladder_stages import OPENREG, STAGES, Stage, files_of  # noqa: E402
 from starter_build import (  # noqa: E402
@@ -120,23 +121,7 @@ def measure() -> Measured:
     return {number: (printed[number], errors[number]) for number in printed}
 
 
-def train_on_a_copy() -> None:
-    """Copy the starter under another name, build it, and train on it."""
-    source, site = BUILT / "acme", BUILT / "acme-site"
-    for folder in (source, site):
-        shutil.rmtree(folder, ignore_errors=True)
-    tool = [sys.executable, str(OPENREG / "new_backend.py"), "acme"]
-    run_quietly([*tool, "--into", str(source)])
-    command = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-index"]
-    command += ["--no-build-isolation", "--quiet", "--target", str(site), str(source)]
-    run_quietly(command, CMAKE_ARGS=f"-DDRIVER_ROOT={package_of('torch_openreg')}")
-    program = [sys.executable, str(source / "examples/train.py")]
-    env = environment(site)
-    process = subprocess.run(program, capture_output=True, text=True, env=env)
-    assert "on acme:0\nbit-equal to the CPU: True\n" in process.stdout, process.stderr
-
-
 if __name__ == "__main__":
     os.environ.setdefault("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count()))
-    train_on_a_copy()
+    copies.check()
     publish(PAGE, page(measure()))

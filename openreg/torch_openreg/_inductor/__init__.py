@@ -18,6 +18,7 @@ from .wrapper import OpenRegWrapper
 SETTINGS: Any = config  # torch declares a class and takes a module
 
 
+# VENDOR: what generates your kernels: Triton, or a code generator of your own
 # LITERALINCLUDE START: INDUCTOR_REGISTER
 def register() -> None:
     """Make ``torch.compile`` generate code for the device. May be called again."""

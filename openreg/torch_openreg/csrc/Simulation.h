@@ -9,6 +9,7 @@
 
 namespace openreg {
 
+// VENDOR: drop these functions but _drain_autograd_threads
 // Your backend leaves this file out, with the folder csrc/simulator.
 inline void bind_simulation(pybind11::module_& m) {
   using pybind11::arg;

@@ -130,7 +130,7 @@ if not TYPE_CHECKING:  # or type checkers would accept every name
         """Answer ``_initialized``, which torch.utils.checkpoint reads, as it is now."""
         if name == "_initialized":
             return is_initialized()
-        if name == "Scheduling":  # Inductor looks for it, once: see compile-inductor.md
+        if name == "Scheduling":  # Inductor looks for it, once
             import_module("torch_openreg._inductor").register()
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

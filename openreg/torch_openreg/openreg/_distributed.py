@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from torch._C import _distributed_c10d as c10d
 
 
+# VENDOR: the name of your communication library, and its options
 # LITERALINCLUDE START: OCCL_REGISTER
 def _make(
     group: "c10d._DistributedBackendOptions", options: "c10d.Backend.Options | None"

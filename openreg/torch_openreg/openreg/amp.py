@@ -4,6 +4,7 @@
 import torch
 
 
+# VENDOR: the dtypes that torch.autocast may use on your device
 # LITERALINCLUDE START: AMP_DTYPES
 def get_amp_supported_dtype() -> list[torch.dtype]:
     """Return the dtypes that ``torch.autocast("openreg", dtype=...)`` accepts.

@@ -18,6 +18,7 @@ def get_device_capability(device: _Device | None = None) -> dict[str, object]:
     return dict(_C._device_properties(_get_device_index(device)))
 
 
+# VENDOR: which pairs of devices reach each other's memory
 def can_device_access_peer(device: _Device, peer: _Device) -> bool:
     """Return whether kernels of a device reach the memory of another: always, here.
 

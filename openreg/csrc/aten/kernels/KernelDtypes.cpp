@@ -95,6 +95,7 @@ KernelDtypes::KernelDtypes(const Row& row)
   }
 }
 
+// VENDOR: the dtypes of each of your kernels, in KernelDtypesTable.cpp
 const KernelDtypes* KernelDtypes::find(std::string_view op) {
   // Never deleted: kernels are launched at exit, too.
   static const auto* table = new KernelDtypesTable;

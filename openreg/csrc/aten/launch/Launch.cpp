@@ -7,6 +7,7 @@
 
 namespace openreg {
 
+// VENDOR: how your driver launches a kernel, and how long the arguments must live
 void enqueue(const char* name, c10::Device device, orKernel_t kernel, void* args,
              orHostFn_t destroy) {
   const OpenRegGuard scope(device.index());

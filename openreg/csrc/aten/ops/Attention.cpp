@@ -24,6 +24,7 @@ bool has_no_elements(const at::Tensor& tensor) {
   return TORCH_GUARD_OR_FALSE(c10::sym_eq(tensor.sym_numel(), 0));
 }
 
+// VENDOR: which arguments your fused attention takes
 // LITERALINCLUDE START: ATTENTION_WHY_NOT
 // Why the fused kernel cannot take these arguments; null if it can. The choice asks
 // this to fall back on the math implementation, the operator to refuse. A compiler asks

@@ -83,6 +83,7 @@ std::vector<int64_t> output_sizes(const at::Tensor& input, const at::Tensor& wei
 }
 // LITERALINCLUDE END: CONVOLUTION_SIZES
 
+// VENDOR: the dtypes of your convolution; below, the memory formats that it prefers
 // The dtypes that the CPU's kernels take, because this device borrows them.
 bool has_kernel(at::ScalarType dtype, const Geometry& geometry) {
   const bool plain = !geometry.transposed &&

@@ -54,6 +54,7 @@ void keep_pinned(const at::Tensor& host, const c10::Stream& stream) {
 }
 // LITERALINCLUDE END: KEEP_PINNED
 
+// VENDOR: whether devices copy from each other directly, or through the host
 // LITERALINCLUDE START: COPY_BYTES
 // Enqueues the copy of equally laid out tensors on the current stream of `device`.
 void copy_bytes(const at::Tensor& src, const at::Tensor& dst, c10::Device device,

@@ -25,6 +25,7 @@ namespace {
 
 enum class Mode : uint8_t { Allow, Warn, Error };
 
+// VENDOR: which mode a program starts with: allow, warn or error
 constexpr std::string_view kModeNames[] = {"allow", "warn", "error"};
 
 Mode parse_mode(std::string_view text, const char* source) {

@@ -9,6 +9,7 @@
 
 namespace openreg {
 
+// VENDOR: whether your driver may count its devices before a fork without starting them
 DeviceIndex device_count() noexcept {
   // The number never changes. Kept, because a forked child can ask the driver nothing:
   // it must get the driver's words when it uses a device, and not find no device and

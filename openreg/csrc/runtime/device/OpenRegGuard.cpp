@@ -54,6 +54,7 @@ c10::DeviceIndex OpenRegGuardImpl::deviceCount() const noexcept {
   return device_count();
 }
 
+// VENDOR: the dtypes that tensors on your device may have
 // LITERALINCLUDE START: CAPABILITY
 c10::DeviceCapability OpenRegGuardImpl::getDeviceCapability(c10::Device device) const {
   const OpenRegGuard exists(device.has_index() ? device.index() : current_device());

@@ -14,6 +14,7 @@ namespace openreg {
 
 bool OpenRegHooks::isAvailable() const { return device_count() > 0; }
 
+// VENDOR: whether your driver starts each device by itself
 bool OpenRegHooks::hasPrimaryContext(DeviceIndex device) const {
   // The driver starts all devices at once. The autograd engine calls this before it
   // queries the streams of a device, so that it initializes no unused device.
@@ -38,6 +39,7 @@ DeviceIndex OpenRegHooks::maybeExchangeDevice(DeviceIndex device) const {
   return exchange_device(device);
 }
 
+// VENDOR: whether your driver finds the device of an address; otherwise keep a table
 at::Device OpenRegHooks::getDeviceFromPtr(void* data) const {
   orPointerAttributes attributes{};
   OPENREG_CHECK(orPointerGetAttributes(&attributes, data));

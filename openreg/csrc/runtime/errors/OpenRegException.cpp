@@ -5,6 +5,7 @@
 
 namespace openreg {
 
+// VENDOR: which codes of your driver are out-of-memory, bad arguments or a lost device
 // LITERALINCLUDE START: THROW_ERROR
 void throwError(orError_t error, c10::SourceLocation where, const std::string& doing) {
   const bool capture =

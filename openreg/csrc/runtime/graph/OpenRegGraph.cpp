@@ -301,6 +301,7 @@ void OpenRegGraph::debug_dump(const std::string& path) {
 
 }  // namespace openreg
 
+// VENDOR: whether your driver records graphs
 // LITERALINCLUDE START: REGISTER_GRAPH
 // The key is the device's name in upper case. With PrivateUse1 this compiles too, and
 // nobody ever looks there.

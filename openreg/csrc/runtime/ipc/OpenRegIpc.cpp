@@ -138,6 +138,7 @@ c10::Storage receive_own(const Message& message) {
 
 }  // namespace
 
+// VENDOR: whether your driver shares memory between processes
 // LITERALINCLUDE START: IPC_SEND
 std::string ipc_send(const c10::Storage& storage) {
   initialize();  // throws in a forked child

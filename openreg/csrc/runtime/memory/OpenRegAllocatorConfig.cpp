@@ -28,6 +28,7 @@ OpenRegAllocatorConfig& OpenRegAllocatorConfig::instance() {
   return config;
 }
 
+// VENDOR: the settings that your allocator adds to PYTORCH_ALLOC_CONF
 const std::unordered_set<std::string>& OpenRegAllocatorConfig::getKeys() {
   static const auto* keys =
       new std::unordered_set<std::string>{"openreg_memory_fraction"};
@@ -58,6 +59,7 @@ void OpenRegAllocatorConfig::parseArgs(const std::string& settings) {
 }
 // LITERALINCLUDE END: PARSE_ARGS
 
+// VENDOR: the alignment and the sizes of the memory that your driver allocates
 size_t round_size(size_t bytes) {
   const size_t divisions = AcceleratorAllocatorConfig::roundup_power2_divisions(bytes);
   if (divisions > 1 && bytes > kMinBlockSize * divisions) {

@@ -179,6 +179,7 @@ MemorySnapshot OpenRegDeviceAllocator::snapshot() {
   return result;
 }
 
+// VENDOR: this caching allocator, or a pool that your driver keeps
 // LITERALINCLUDE START: REGISTER_ALLOCATOR
 namespace {
 const Registration allocator_registered("the allocator", [] {

@@ -129,6 +129,7 @@ void OpenRegHostAllocatorImpl::copy_data(void* dst, const void* src,
 
 at::HostAllocator& host_allocator() { return instance(); }
 
+// VENDOR: whether your device copies pinned memory faster
 // LITERALINCLUDE START: REGISTER_HOST_ALLOCATOR
 REGISTER_HOST_ALLOCATOR(at::kPrivateUse1, &host_allocator())
 // LITERALINCLUDE END: REGISTER_HOST_ALLOCATOR

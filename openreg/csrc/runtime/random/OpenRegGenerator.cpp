@@ -27,6 +27,7 @@ PhiloxKernelState reserve(const std::optional<at::Generator>& generator,
 }
 // LITERALINCLUDE END: RESERVE
 
+// VENDOR: the random engine of your kernels, in Philox.h, and its state
 OpenRegGeneratorImpl::OpenRegGeneratorImpl(DeviceIndex device)
     : OpenRegGeneratorImpl(device, c10::make_intrusive<PhiloxGeneratorState>()) {}
 

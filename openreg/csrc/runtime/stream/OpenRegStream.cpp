@@ -15,6 +15,7 @@ namespace openreg {
 namespace {
 
 constexpr auto kType = c10::DeviceType::PrivateUse1;
+// VENDOR: the largest number of devices in one machine
 constexpr size_t kMaxDevices = 64;  // the driver's limit
 
 // LITERALINCLUDE START: CURRENT_STREAM
@@ -54,6 +55,7 @@ c10::Stream exchange_stream(const c10::Stream& stream) {
 }
 // LITERALINCLUDE END: EXCHANGE_STREAM
 
+// VENDOR: how many streams a pool holds, and the priorities of your driver
 // LITERALINCLUDE START: STREAM_POOL
 c10::Stream stream_from_pool(DeviceIndex device, int priority) {
   check_device_index(device);

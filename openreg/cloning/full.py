@@ -1,0 +1,198 @@
+# Copies the large backend under another name; see docs/ship/make-it-yours.md.
+"""What the copy contains, what it changes besides names, and its CLONING.md."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from cloning.decisions import listed
+from cloning.spelling import SIMULATED, Spelling, without_guide
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDERS = ["cmake", "openreg/csrc", "openreg/torch_openreg"]
+FILES = ["CMakeLists.txt", "LICENSE", "pyproject.toml", "setup.py"]
+DRIVER = "openreg/third_party/openreg"
+KINDS = {".c", ".cmake", ".cpp", ".h", ".in", ".map", ".md", ".py", ".pyi", ".txt"}
+KINDS |= {".typed"}
+BUILT = {"__pycache__", "build", "include", "lib", "share", "_build_info.py"}
+# They ask nothing of the guide's pages and of the simulator.
+TESTS = [
+    *("device_arguments", "generator", "lazy_clones", "memory", "stream_autograd"),
+    *("threads", "autograd", "composite", "fallback", "minimal", "model_operators"),
+    *("registration", "training", "value_operators", "graphs"),
+]
+# What the copy lacks: each text stands once in its file.
+EDITS: dict[str, list[tuple[str, str]]] = {
+    "setup.py": [
+        ('        "torch_openreg_diagnose",\n', ""),
+        (
+            '        "torch_openreg_diagnose": "openreg/torch_openreg_diagnose",\n',
+            "",
+        ),
+        ('        "torch_openreg_diagnose": ["py.typed", "*.json"],\n', ""),
+    ],
+    "pyproject.toml": [
+        (" and settings of the development tools", ""),
+        (" for a simulated accelerator, and the guide that explains it", ""),
+        ('readme = "README.md"', 'readme = "CLONING.md"'),
+        (", where the Autoload chapter shows them", ""),
+        ("# nox -s tests\n", ""),
+        (', "tests"]\npythonpath', "]\npythonpath"),
+        (
+            '  "openreg/tests/tools",\n'
+            '  "openreg/tests/examples/sharding", '
+            "# its model, which tests of several pages train\n",
+            "",
+        ),
+        ("; tests-on -- cuda smoke runs it", ""),
+    ],
+    "cmake/FindInstalledTorch.cmake": [("requirements/torch.txt", "pyproject.toml")],
+    "openreg/csrc/README.md": [
+        (
+            "The guide's page\n[Architecture](../../docs/start/architecture.md) "
+            "explains how the rooms fit together.",
+            "",
+        )
+    ],
+    "openreg/csrc/aten/kernels/KernelDtypes.cpp": [
+        ("kernels; openreg/tests/tools/kernel_dtypes.py writes it", "kernels")
+    ],
+    "CMakeLists.txt": [(", as .ci/run and nox -s lint do", "")],
+    f"{DRIVER}/CMakeLists.txt": [(", as .ci/run and nox -s lint do", "")],
+    "openreg/tests/conftest.py": [
+        (
+            'collect_ignore = ["clients"]  '
+            "# what they import is in the environment of nox -s clients\n",
+            "",
+        )
+    ],
+    "openreg/csrc/CMakeLists.txt": [
+        ("; the folders are explained in openreg/csrc/README.md", "")
+    ],
+}
+CUT = "\n# nox -s coverage\n"  # of pyproject.toml: the rest is for the guide's tools
+FIND_DRIVER = """\
+# Finds lib{driver}.so and its headers below DRIVER_ROOT, and installs both.
+set(DRIVER_ROOT "" CACHE PATH "Has include and lib of the driver")
+if(NOT EXISTS ${{DRIVER_ROOT}}/lib/lib{driver}.so)
+  message(FATAL_ERROR "Set CMAKE_ARGS=-DDRIVER_ROOT=..., the folder of the driver.")
+endif()
+add_library({driver} INTERFACE)
+target_include_directories(
+  {driver} INTERFACE $<BUILD_INTERFACE:${{DRIVER_ROOT}}/include>
+                     $<INSTALL_INTERFACE:include>)
+target_link_libraries({driver} INTERFACE ${{DRIVER_ROOT}}/lib/lib{driver}.so)
+install(FILES ${{DRIVER_ROOT}}/lib/lib{driver}.so DESTINATION lib)
+install(DIRECTORY ${{DRIVER_ROOT}}/include/ DESTINATION include)
+"""
+CLONING = """\
+# A PyTorch backend for the device `{name}`
+
+`import torch` loads the package `torch_{name}`: `torch.device("{name}")` is a device.
+
+    pip install --no-build-isolation .{arguments}
+    python -c 'import torch; print(torch.ones(2, device="{name}"))'
+    pytest
+
+| what | its name here |
+|---|---|
+| device, module, entry point | `{name}`, `torch.{name}`, `torch_{name}` |
+| namespace, classes, macros | `{name}`, `{title}Guard`, `{upper}_CHECK` |
+| libraries, CMake package | `libtorch_{name}.so`, `torch_{name}` |
+| environment variable | `{upper}_FALLBACK` |
+| key of graphs, setting of the allocator | `{upper}`, `{name}_memory_fraction` |
+| communication backend | `{name}ccl`, class `ProcessGroup{upper}CCL` |
+| driver | `<{driver}.h>`, `lib{driver}.so`, functions `or...` and `occl...` |
+
+## Decisions
+
+A comment `VENDOR:` marks each place where your device decides. Delete the comment when
+you have decided.
+{decisions}
+"""
+
+
+def sources() -> list[Path]:
+    """The files of the backend, relative to the repository."""
+    found = [Path(name) for name in FILES]
+    for folder in FOLDERS:
+        found += [
+            path.relative_to(ROOT)
+            for path in sorted((ROOT / folder).rglob("*"))
+            if path.suffix in KINDS and not BUILT & set(path.relative_to(ROOT).parts)
+        ]
+    return found + tests()
+
+
+def tests() -> list[Path]:
+    """The tests of the copy, and what they import or compile."""
+    folder = ROOT / "openreg/tests"
+    left = [folder / "conftest.py"]
+    left += [path for name in TESTS for path in folder.glob(f"*/test_{name}.py")]
+    found: set[Path] = set()
+    while left:
+        path = left.pop()
+        if path in found or not path.is_file():
+            continue
+        found.add(path)
+        text = path.read_text()
+        modules = re.findall(r"^ *(?:from|import) (\w+)", text, re.MULTILINE)
+        left += [folder / "support" / f"{module}.py" for module in modules]
+        compiled = re.findall(r'compile_cpp\("(\w+)"', text)
+        left += [folder / "cpp" / f"{name}.cpp" for name in compiled]
+    return sorted(path.relative_to(ROOT) for path in found)
+
+
+def driver_sources() -> list[Path]:
+    """The simulated driver, without its tests."""
+    every = sorted((ROOT / DRIVER).rglob("*"))
+    files = [path.relative_to(ROOT) for path in every if path.suffix in KINDS]
+    return [path for path in files if path.parts[3] != "tests"]
+
+
+def edited(path: Path) -> str:
+    """A source without what only the guide needs."""
+    text = (ROOT / path).read_text()
+    for old, new in EDITS.get(str(path), []):
+        if text.count(old) != 1:
+            raise ValueError(f"{path}: {old!r} stands there {text.count(old)} times")
+        text = text.replace(old, new)
+    if path.name == "pyproject.toml":
+        text = text.partition(CUT)[0]
+    return text if path.name == "LICENSE" else without_guide(text)
+
+
+def write_full(spelling: Spelling, target: Path) -> list[Path]:
+    """Write the copy into a folder; return its files."""
+    made = []
+    address = f"https://{spelling.name}.example/"  # of pages that errors name
+    for path in sources():
+        text = edited(path)
+        if path.name != "LICENSE":
+            text = spelling.renamed(text.replace("docs/", address), str(path))
+        made.append(_write(target / spelling.renamed(str(path), ""), text))
+    third_party = target / spelling.name / "third_party"
+    if spelling.driver == SIMULATED:
+        for path in driver_sources():
+            inside = path.relative_to("openreg/third_party")
+            made.append(_write(third_party / inside, edited(path)))
+    else:
+        file = third_party / spelling.driver / "CMakeLists.txt"
+        made.append(_write(file, FIND_DRIVER.format(driver=spelling.driver)))
+    own = spelling.driver != SIMULATED
+    guide = CLONING.format(
+        name=spelling.name,
+        title=spelling.name.capitalize(),
+        upper=spelling.name.upper(),
+        driver=spelling.driver,
+        arguments="   # CMAKE_ARGS=-DDRIVER_ROOT=... names the driver" if own else "",
+        decisions=listed(target, spelling.name),
+    )
+    return [*made, _write(target / "CLONING.md", guide)]
+
+
+def _write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path

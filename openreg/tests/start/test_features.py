@@ -1,0 +1,99 @@
+# The features, and the files to copy for each of them; see docs/start/features.md.
+"""`nox -s ladder` compiles a source of each list."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+import torch
+from feature_files import copy_into, matches, there_before, to_copy, to_replace
+from feature_list import FEATURES, MODULE, PACKAGE
+from feature_pages import DOCS, FEATURES_PAGE, LISTS_PAGE, features_page, lists_page
+from ladder_stages import OPENREG, STAGES, STARTER, TESTS
+from starter_build import sources
+
+INCLUDE = re.compile(r'#include "([^"]+)"')
+HINT = "write it again: python openreg/tests/tools/feature_pages.py"
+LARGE = [feature for feature in FEATURES if not STAGES[feature.stage].in_starter]
+SMALL = [feature for feature in FEATURES if STAGES[feature.stage].in_starter]
+
+
+def name(feature):
+    return feature.name
+
+
+def test_the_pages_are_those_of_the_sources():
+    assert FEATURES_PAGE.read_text() == features_page(), HINT
+    assert LISTS_PAGE.read_text() == lists_page(), HINT
+
+
+@pytest.mark.parametrize("feature", FEATURES, ids=name)
+def test_the_test_and_the_chapter_are_there(feature):
+    assert (TESTS / feature.test).is_file()
+    assert (DOCS / f"{feature.page}.md").is_file()
+
+
+def module_files(node, path, tree):
+    """The files of the package that an import statement means."""
+    if isinstance(node, ast.ImportFrom) and node.level == 1:
+        names = [node.module] if node.module else [x.name for x in node.names]
+        return [path.parent / f"{name}.py" for name in names]
+    if isinstance(node, ast.ImportFrom) and node.module == "torch_openreg":
+        return [tree / PACKAGE / f"{x.name}.py" for x in node.names]
+    return []
+
+
+@pytest.mark.parametrize("feature", FEATURES, ids=name)
+def test_a_copied_list_includes_and_imports_only_what_is_there(feature, tmp_path):
+    listed = copy_into(feature, tmp_path)
+    assert listed
+    for path in listed:
+        text = path.read_text()
+        if path.suffix in (".cpp", ".h", ".c"):
+            for included in INCLUDE.findall(text):
+                assert (tmp_path / included).is_file(), (path, included)
+        elif path.suffix == ".py" and path.name != "__init__.py":
+            for node in ast.walk(ast.parse(text)):
+                for file in module_files(node, path, tmp_path):
+                    original = OPENREG / file.relative_to(tmp_path)
+                    assert file.is_file() or not original.is_file(), (path, file)
+
+
+@pytest.mark.parametrize("feature", LARGE, ids=name)
+def test_a_list_repeats_nothing_of_the_stages_before(feature):
+    names = {str(path.relative_to(OPENREG)) for path in to_copy(feature)}
+    assert not names & there_before(feature.stage)
+
+
+def test_the_small_lists_are_the_starter():
+    files = [path for feature in SMALL for path in to_copy(feature)]
+    assert sorted(files) == sources()
+    assert all(STARTER in path.parents for path in files)
+
+
+def test_what_is_required_is_what_the_starter_has():
+    assert [f for f in FEATURES if f.needed] == SMALL
+    assert all(to_replace(f) for f in SMALL if f.files)
+
+
+def test_every_python_file_of_the_device_module_belongs_to_a_feature():
+    listed = {path for f in FEATURES for path in (*to_copy(f), *to_replace(f))}
+    rest = {p.name for p in (OPENREG / MODULE).glob("*.py") if p not in listed}
+    assert rest == {"capabilities.py"}  # answers of the device module alone
+
+
+def test_the_pieces_exist():
+    """Each name in the third column is one of torch, or of the sources."""
+    headers = "".join(
+        path.read_text(errors="replace")
+        for folder in ("c10/core", "ATen/accelerator", "ATen/detail", "c10/util")
+        for path in (Path(torch.__file__).parent / "include" / folder).glob("*.h")
+    )
+    for feature in FEATURES:
+        paths = [*to_copy(feature), *matches(feature.files, OPENREG, feature)]
+        own = "".join(path.read_text() for path in paths)
+        own += (OPENREG.parent / "setup.py").read_text()
+        for quoted in re.findall(r"`([^`]+)`", feature.pieces):
+            word = re.split(r"::", quoted)[-1].rstrip("*")
+            assert word in own or word in headers, (feature.name, quoted)

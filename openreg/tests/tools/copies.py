@@ -1,0 +1,161 @@
+# Builds and tries the copies that new_backend.py makes; see docs/ship/make-it-yours.md.
+"""nox -s clone
+
+Builds the copy of the large backend, prints a tensor on it, and runs its tests. What
+``nox -s ladder`` calls takes minutes: it trains on the copy of the starter, configures
+the copy for another driver, and compiles a few files of the copy of the large backend
+and a source of each list of files.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+TOOLS = Path(__file__).resolve().parent
+sys.path[:0] = [str(TOOLS), str(TOOLS.parent / "support")]
+
+from feature_files import copy_into  # noqa: E402
+from feature_list import FEATURES  # noqa: E402
+from starter_build import (  # noqa: E402
+    BUILT,
+    STARTER,
+    environment,
+    package_of,
+    run_quietly,
+)
+
+OPENREG = STARTER.parent
+TOOL = OPENREG / "new_backend.py"
+DRIVER = "third_party/openreg"
+# One for each kind of new name: classes, macros, registered names, another library.
+FEW = [
+    "csrc/runtime/device/AcmeGuard.cpp",
+    "csrc/runtime/graph/AcmeGraph.cpp",
+    "csrc/runtime/memory/AcmeAllocatorConfig.cpp",
+    "csrc/distributed/ProcessGroupACMECCL.cpp",
+]
+
+
+def copy(name: str, *options: str) -> Path:
+    """A new copy of a backend for the device `acme`."""
+    source = BUILT / name
+    shutil.rmtree(source, ignore_errors=True)
+    run_quietly([sys.executable, str(TOOL), "acme", "--into", str(source), *options])
+    return source
+
+
+def install(source: Path, arguments: str = "") -> Path:
+    """Install a copy with pip; return the folder to import it from."""
+    site = source.with_name(f"{source.name}-site")
+    shutil.rmtree(site, ignore_errors=True)
+    command = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-index"]
+    command += ["--no-build-isolation", "--quiet", "--target", str(site), str(source)]
+    own = f"{os.environ.get('CMAKE_ARGS', '')} {arguments}"
+    run_quietly(command, CMAKE_ARGS=own)
+    return site
+
+
+def execute(
+    site: Path, *arguments: str, **env: str
+) -> subprocess.CompletedProcess[str]:
+    """Run Python where torch finds the copy."""
+    command = [sys.executable, *arguments]
+    env = environment(site, **env)
+    return subprocess.run(command, capture_output=True, text=True, env=env, cwd=BUILT)
+
+
+def train_on_the_starter() -> None:
+    """Build the copy of the starter, and train on it."""
+    source = copy("acme")
+    site = install(source, f"-DDRIVER_ROOT={package_of('torch_openreg')}")
+    process = execute(site, str(source / "examples/train.py"))
+    assert "on acme:0\nbit-equal to the CPU: True\n" in process.stdout, process.stderr
+
+
+def compile_a_few() -> None:
+    """Compile some files of the full copy, and link none."""
+    source = copy("full", "--from", "full") / "acme"
+    strict = ["-Wall", "-Wextra", "-Werror", "-DTORCH_ACME_BUILD"]
+    compile_files([source / name for name in FEW], source, source / DRIVER, strict)
+
+
+def compile_the_lists() -> None:
+    """Compile the first source of each list of files, where only the list is."""
+    for feature in FEATURES:
+        folder = BUILT / "list"
+        shutil.rmtree(folder, ignore_errors=True)
+        copies = copy_into(feature, folder)
+        sources = [path for path in copies if path.suffix == ".cpp"][:1]
+        compile_files(sources, folder, OPENREG / DRIVER, ["-DUSE_KINETO"])
+
+
+def compile_files(
+    files: list[Path], folder: Path, driver: Path, options: list[str]
+) -> None:
+    """Compile files whose includes lie below a folder; write no object files."""
+    torch = package_of("torch") / "include"
+    system = [torch, torch / "torch/csrc/api/include", torch / "kineto"]
+    system += [Path(sysconfig.get_paths()["include"])]
+    command = [*shlex.split(os.environ.get("CXX", "c++")), "-std=c++20", *options]
+    command += ["-fsyntax-only", "-DAT_PER_OPERATOR_HEADERS", "-DFMT_HEADER_ONLY"]
+    command += [f"-I{folder}", f"-I{driver / 'include'}"]
+    command += [f"-isystem{path}" for path in system]
+    for path in files:
+        run_quietly([*command, str(path)])
+
+
+def configure_for_another_driver() -> None:
+    """Let CMake find a driver of another name; nothing is compiled."""
+    source = copy("rt", "--from", "full", "--driver", "acmert")
+    driver, build = source / "driver", source / "build"
+    (driver / "include").mkdir(parents=True)
+    (driver / "lib").mkdir()
+    (driver / "lib/libacmert.so").touch()
+    configure = ["cmake", "-G", "Ninja", "-S", str(source), "-B", str(build)]
+    configure += [f"-DPython_EXECUTABLE={sys.executable}"]
+    run_quietly([*configure, f"-DDRIVER_ROOT={driver}"])
+    rules = (build / "build.ninja").read_text()
+    assert f"{driver}/lib/libacmert.so" in rules and "openreg" not in rules
+
+
+TENSOR = 'import torch; print(torch.ones(2, device="acme"))'
+BY_HAND = {"TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
+
+
+def try_the_full_one() -> None:
+    """Build the full copy, use it beside the other backend, and run its tests."""
+    source = copy("full", "--from", "full")
+    site = install(source)
+    process = execute(site, "-c", TENSOR)
+    assert process.stdout == "tensor([1., 1.], device='acme:0')\n", process.stderr
+    for name in ("acme", "openreg"):  # one environment, and a process for each
+        program = f"import torch_{name}, torch; print(torch.ones(1, device='{name}'))"
+        process = execute(site, "-c", program, **BY_HAND)
+        shown = f"tensor([1.], device='{name}:0')\n"
+        assert process.stdout == shown, process.stderr
+    process = execute(site, "-c", "import torch_acme, torch_openreg", **BY_HAND)
+    assert "has already been set" in process.stderr, process.stderr
+    tests = [*sys.argv[1:]] or ["acme/tests"]
+    command = ["-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    where = ["--rootdir", str(source), "-c", str(source / "pyproject.toml")]
+    process = execute(site, *command, *where, *(str(source / name) for name in tests))
+    print("\n".join(process.stdout.splitlines()[-30:]))
+    assert process.returncode == 0, process.stderr
+
+
+def check() -> None:
+    """What a change may break, without a build of the large backend."""
+    train_on_the_starter()
+    compile_a_few()
+    compile_the_lists()
+    configure_for_another_driver()
+
+
+if __name__ == "__main__":
+    try_the_full_one()

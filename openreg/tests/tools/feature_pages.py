@@ -1,0 +1,140 @@
+# Writes docs/start/features.md and docs/reference/copy-lists.md from feature_list.py.
+"""Run it when a feature gets a file: a test compares both pages with the sources.
+
+python openreg/tests/tools/feature_pages.py
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+TOOLS = Path(__file__).resolve().parent
+sys.path[:0] = [str(TOOLS), str(TOOLS.parent / "support")]
+
+from feature_files import to_copy, to_replace  # noqa: E402
+from feature_list import FEATURES, Feature  # noqa: E402
+from ladder_page import anchor, by_folder  # noqa: E402
+from ladder_stages import (  # noqa: E402
+    OPENREG,
+    STAGES,
+    driver_functions,
+    lines_of,
+)
+
+DOCS = OPENREG.parent / "docs"
+FEATURES_PAGE = DOCS / "start/features.md"
+LISTS_PAGE = DOCS / "reference/copy-lists.md"
+HEAD = """\
+# Features
+
+After this page you can plan a backend: for each feature you see whether it is required,
+what you implement, how much code that is, which test shows that it works, and which
+chapter explains it. Read [the ladder](ladder.md) first.
+
+A feature is **required** if common programs fail without it. The page on
+[the starter without a piece](../reference/starter-knockouts.md) shows how they fail.
+Everything else is optional: programs that ask for it get an error of the
+[error index](../reference/error-index.md).
+
+{table}
+
+* **files, lines:** what to copy, without the files of the stages before. Lines are
+  neither blank nor markers of snippets, and rounded to tens from stage 4 on. The number
+  of files links to their names.
+* **stage:** of the [ladder](ladder.md). Up to stage 3 the files are those of the
+  [starter](first-backend.md). The chapter shows the large backend, whose files replace
+  them in stage 4.
+
+`openreg/tests/tools/feature_pages.py` writes this page and the
+[lists of files](../reference/copy-lists.md) from the sources. A test copies each list
+into an empty folder, and checks that all included and imported files are there.
+`nox -s ladder` compiles a source of each list in such a folder. Each chapter links its
+list below "Copy into your backend".
+
+## What to take
+
+| the first release of your device | take |
+|---|---|
+| shows that it works | the required features, stages 0 to 3 |
+| trains one model fast | streams, events, the caching allocator, native kernels |
+| runs the programs of researchers | stages 4 to 7: they use dropout and autocast |
+| trains large models | graphs, the profiler, collectives, sharded attention |
+| serves models | graphs or generated kernels, mixed precision |
+
+## Recap
+
+* {required} required features make a backend that trains. The starter has all of them.
+* Every other feature has a list of files, a test and a chapter of its own.
+* Next: [architecture](architecture.md), or the chapter of the first feature you need.
+"""
+LISTS_HEAD = """\
+# Files of each feature
+
+The files to copy for each [feature](../start/features.md): those that the chapter
+shows, those that they include or import, and the source beside each header. The files
+of earlier stages of the [ladder](../start/ladder.md) are left out. `driver` names the
+functions of the [driver](../ship/driver-map.md) in these files.
+
+Up to stage 3 a list names the files of the starter. The second list of such a feature
+has the files of the large backend, with everything that they include. They replace
+those of the starter from stage 4 on.
+
+A list lacks what only the linker needs, and the tables that register operators: take
+the lines of your operators from `RegisterNative.cpp` and `RegisterMinimal.cpp` in
+`openreg/csrc/aten`.
+"""
+
+
+def features_page() -> str:
+    lines = ["| feature | required | you implement | stage | files | lines | test |"]
+    lines.append("|---|---|---|--:|--:|--:|---|")
+    for feature in FEATURES:
+        files = to_copy(feature)
+        stage = STAGES[feature.stage]
+        count = lines_of(files) if stage.in_starter else round(lines_of(files), -1)
+        name = f"[{feature.name}]({link(feature)})"
+        listed = f"[{len(files)}](../reference/copy-lists.md#{title_anchor(feature)})"
+        cells = [name, "yes" if feature.needed else "no", feature.pieces]
+        cells += [f"[{stage.number}](ladder.md#{anchor(stage)})", listed]
+        cells += [str(max(count, 10)), f"`openreg/tests/{feature.test}`"]
+        lines.append(f"| {' | '.join(cells)} |")
+    needed = sum(feature.needed for feature in FEATURES)
+    return HEAD.format(table="\n".join(lines), required=needed)
+
+
+def lists_page() -> str:
+    return "\n".join([LISTS_HEAD, *(section(feature) for feature in FEATURES)])
+
+
+def section(feature: Feature) -> str:
+    """The part of the page about one feature."""
+    files, large = to_copy(feature), to_replace(feature)
+    number = STAGES[feature.stage].number
+    lines = [
+        f"## {feature.name}\n",
+        f"Stage {number}. Chapter: [{feature.page}]({link(feature)}). "
+        f"Test: `openreg/tests/{feature.test}`.\n",
+        *listing(files),
+    ]
+    if large:
+        lines += ["\nIn the large backend:\n", *listing(large)]
+    return "\n".join([*lines, ""])
+
+
+def listing(files: list[Path]) -> list[str]:
+    functions = [f"`{name}`" for name in driver_functions(files)]
+    return [*by_folder(files), f"* driver: {', '.join(functions) or 'none'}"]
+
+
+def link(feature: Feature) -> str:
+    return f"../{feature.page}.md"
+
+
+def title_anchor(feature: Feature) -> str:
+    return feature.name.lower().replace(",", "").replace(" ", "-")
+
+
+if __name__ == "__main__":
+    FEATURES_PAGE.write_text(features_page())
+    LISTS_PAGE.write_text(lists_page())
