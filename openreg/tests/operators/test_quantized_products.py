@@ -3,6 +3,8 @@
 import pytest
 import torch
 from against_cpu import guarded, same
+from torch._higher_order_ops.out_dtype import out_dtype
+from torch.profiler import ProfilerActivity, profile
 from torch.testing import assert_close
 from while_held import returns_while_held
 
@@ -133,3 +135,14 @@ def test_bad_arguments(call, words):
     with pytest.raises(RuntimeError, match=words):
         call("openreg")
     torch.openreg.synchronize()  # no kernel had started
+
+
+def test_a_gap_out_dtype_multiplies_in_int32():
+    """docs/ship/known-gaps-names.md"""
+    a = codes(8, 8).to("openreg")
+    with profile(activities=[ProfilerActivity.PrivateUse1]) as prof:
+        result = out_dtype(torch.ops.aten.mm.default, torch.int32, a, a)
+        torch.openreg.synchronize()
+    names = {event.name for event in prof.events()}
+    assert "mm" in names and "_int_mm" not in names
+    assert_close(result, torch._int_mm(a, a), rtol=0, atol=0)
