@@ -60,12 +60,20 @@ EDITS: dict[str, list[tuple[str, str]]] = {
     ],
     "CMakeLists.txt": [(", as .ci/run and nox -s lint do", "")],
     f"{DRIVER}/CMakeLists.txt": [(", as .ci/run and nox -s lint do", "")],
-    "openreg/tests/conftest.py": [
+    "openreg/tests/conftest.py": [  # the headers of either driver are installed
+        (
+            'driver = OPENREG / "third_party/openreg/include"',
+            'driver = LIBRARIES.parent / "include"',
+        ),
+        (
+            '[OPENREG / "third_party/openreg/include/openreg.h"]',
+            '[LIBRARIES.parent / "include/openreg.h"]',
+        ),
         (
             'collect_ignore = ["clients"]  '
             "# what they import is in the environment of nox -s clients\n",
             "",
-        )
+        ),
     ],
     "openreg/csrc/CMakeLists.txt": [
         ("; the folders are explained in openreg/csrc/README.md", "")
