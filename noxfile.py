@@ -221,6 +221,15 @@ def clients(session: nox.Session) -> None:
         run(session, tools, *command, *session.posargs)
 
 
+@nox.session(venv_backend="none", default=False)
+def compiler(session: nox.Session) -> None:
+    """Compile the operator database for the device: takes an hour."""
+    tools = install_backend(session)
+    command = ["python", "-m", "pytest", *PARALLEL, "openreg/tests/modules/compiler"]
+    with step(session, "tests of what Inductor generates"):
+        run(session, tools, *command, *session.posargs)
+
+
 @session_without_venv
 def bench(session: nox.Session) -> None:
     """Compare openreg tensors with CPU tensors: a table, and build/bench.json."""

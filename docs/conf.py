@@ -72,19 +72,7 @@ site_llms_summary = (
 
 # Pages of more than ten minutes, to be split; the list may only become shorter.
 site_long_pages = [
-    "modules/compile-dynamo",
-    "modules/compile-inductor",
-    "modules/distributed",
-    "modules/distributed-groups",
-    "modules/distributed-library",
-    "modules/graphs",
-    "modules/profiler",
-    "modules/sharding",
     "runtime/custom-tensor",
-    "ship/known-crashes",
-    "ship/known-gaps",
-    "ship/testing",
-    "start/architecture",
     "start/first-backend",
     "start/first-operators",
 ]

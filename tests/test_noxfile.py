@@ -18,6 +18,7 @@ NEEDS_COMPILER = [
     "build",
     "clients",
     "clone",
+    "compiler",
     "coverage",
     "docs",
     "doctest",

@@ -6,6 +6,7 @@
     ```
 
 An inlined drawing takes the page's text color, so one file serves light and dark. The
+classes ``first``, ``second`` and ``wrong`` replace it by a color of both schemes. The
 directive refuses a drawing that a phone, a screen reader or dark mode would not show:
 see ``find_faults``.
 """
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import html
 import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
@@ -26,6 +28,7 @@ from sphinx.writers.text import TextTranslator
 
 SVG = "{http://www.w3.org/2000/svg}"
 COLORS = {"none", "currentColor", "inherit"}
+CLASSES = {"first", "second", "wrong"}  # set currentColor, see docs/_static/site.css
 WIDEST = 400  # user units: at this width a phone shows the text at its own size
 FONT_SIZE = 13.0  # of the whole drawing
 WIDE_LETTER = 0.6  # of the font size: the readers' fonts differ, this one is wide
@@ -56,11 +59,16 @@ def find_faults(name: str, text: str) -> list[str]:
     elif float(root.get("font-size", "0")) != FONT_SIZE:
         faults.append(f'has no font-size="{FONT_SIZE:g}" on its <svg>')
     else:
-        faults += _texts_too_long(root, float(box[2]))
+        faults += _texts_out_of_place(root, float(box[2]))
     for element in root.iter():
         tag = element.tag.removeprefix(SVG)
         if tag in ("script", "image", "style", "foreignObject"):
             faults.append(f"holds <{tag}>: draw with shapes and text only")
+        if element.get("transform") is not None:
+            faults.append(f"has a transform in <{tag}>: write the places themselves")
+        if element.get("class") not in {None, *CLASSES}:
+            known = ", ".join(sorted(CLASSES))
+            faults.append(f"has class={element.get('class')!r}: choose from {known}")
         if not element.get("id", name).startswith(name):
             faults.append(f"has id={element.get('id')!r}: ids must start with {name!r}")
         for attribute in ("fill", "stroke"):
@@ -70,14 +78,65 @@ def find_faults(name: str, text: str) -> list[str]:
     return faults
 
 
-def _texts_too_long(root: ElementTree.Element, width: float) -> list[str]:
+def _texts_out_of_place(root: ElementTree.Element, width: float) -> list[str]:
+    """Find texts that leave the drawing or their box, or lie on another text."""
     faults = []
+    frames = [Area.of_frame(rect) for rect in root.iter(f"{SVG}rect")]
+    earlier: list[tuple[Area, str]] = []
     for text in root.iter(f"{SVG}text"):
-        content = text.text or ""
-        end = float(text.get("x", "0")) + len(content) * FONT_SIZE * WIDE_LETTER
-        if end > width:
+        content, area = "".join(text.itertext()), Area.of_text(text)
+        around = [frame for frame in frames if frame.holds_start_of(area)]
+        if area.left < 0 or area.right > width:
             faults.append(f"has a text that a wide font cuts off: {content!r}")
+        elif around and area.right > min(around, key=Area.size).right:
+            faults.append(f"has a text that leaves its box: {content!r}")
+        for other, what in earlier:
+            if area.meets(other):
+                faults.append(f"has two texts in one place: {what!r}, {content!r}")
+        earlier.append((area, content))
     return faults
+
+
+@dataclass(frozen=True)
+class Area:
+    """The place of a box, or of a text in a wide font."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    @classmethod
+    def of_frame(cls, rect: ElementTree.Element) -> Area:
+        """Return the place of a <rect>."""
+        x, y, width, height = (
+            float(rect.get(key, "0")) for key in ("x", "y", "width", "height")
+        )
+        return cls(x, y, x + width, y + height)
+
+    @classmethod
+    def of_text(cls, text: ElementTree.Element) -> Area:
+        """Return the place of a <text>, whose font is FONT_SIZE high."""
+        x, y = float(text.get("x", "0")), float(text.get("y", "0"))
+        length = len("".join(text.itertext())) * FONT_SIZE * WIDE_LETTER
+        before = {"middle": length / 2, "end": length}.get(
+            text.get("text-anchor", "start"), 0.0
+        )
+        return cls(x - before, y - 10, x - before + length, y + 3)
+
+    def size(self) -> float:
+        """Return the size: of two boxes around a text, the smaller one is its own."""
+        return (self.right - self.left) * (self.bottom - self.top)
+
+    def holds_start_of(self, text: Area) -> bool:
+        """Tell whether the text begins in this box."""
+        across = self.left <= text.left < self.right
+        return across and self.top <= text.top and text.bottom <= self.bottom
+
+    def meets(self, other: Area) -> bool:
+        """Tell whether the two places have a common part."""
+        across = self.left < other.right and other.left < self.right
+        return across and self.top < other.bottom and other.top < self.bottom
 
 
 class Diagram(SphinxDirective):

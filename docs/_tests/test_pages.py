@@ -1,13 +1,13 @@
 # Every layout, from file:// and over http: no error, no outside request, no wide page.
 """axe looks for violations of WCAG 2.1, A and AA. Colors depend on the scheme, widths
-on the viewport: a light desktop and a dark phone see each of them.
+on the viewport: a light desktop, over http, and a dark phone, from file://, see each of
+them with half of the pages opened that all combinations need.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from browsing import DESKTOP, PHONE, html_pages, open_page
 from checks import accessibility_faults, sideways_scroll, watch
 from links import dead_links
@@ -24,27 +24,26 @@ def open_whole(page: Page, origin: str, name: str) -> None:
     assert not seen.errors, f"{name} reports errors: {seen.errors}"
 
 
-@pytest.mark.parametrize(
-    ("viewport", "scheme"),
-    [(DESKTOP, "light"), (PHONE, "dark")],
-    ids=["desktop-light", "phone-dark"],
-)
-def test_page_is_whole_accessible_and_never_scrolls_sideways(
-    chromium: Browser, site: Path, viewport: dict, scheme: str, layout_name: str
-) -> None:
-    with open_page(chromium, viewport=viewport, scheme=scheme) as page:
-        open_whole(page, site.as_uri() + "/", layout_name)
-        wide = sideways_scroll(page)
-        faults = accessibility_faults(page)
-    assert not wide, f"{layout_name} is wider than {viewport['width']} px: {wide}"
-    assert not faults, f"{layout_name}, {scheme}:\n" + "\n".join(faults)
+def assert_whole_accessible_and_narrow(page: Page, origin: str, name: str) -> None:
+    open_whole(page, origin, name)
+    wide = sideways_scroll(page)
+    faults = accessibility_faults(page)
+    assert not wide, f"{name} is too wide at {page.viewport_size}: {wide}"
+    assert not faults, f"{name} at {page.viewport_size}:\n" + "\n".join(faults)
 
 
-def test_page_is_self_contained_over_http(
+def test_page_is_right_on_a_light_desktop_over_http(
     chromium: Browser, address: str, layout_name: str
 ) -> None:
-    with open_page(chromium) as page:
-        open_whole(page, address, layout_name)
+    with open_page(chromium, viewport=DESKTOP, scheme="light") as page:
+        assert_whole_accessible_and_narrow(page, address, layout_name)
+
+
+def test_page_is_right_on_a_dark_phone_from_file(
+    chromium: Browser, site: Path, layout_name: str
+) -> None:
+    with open_page(chromium, viewport=PHONE, scheme="dark") as page:
+        assert_whole_accessible_and_narrow(page, site.as_uri() + "/", layout_name)
 
 
 def test_no_link_is_dead(site: Path) -> None:

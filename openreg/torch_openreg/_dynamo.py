@@ -1,4 +1,4 @@
-# A compiler backend of 60 lines; see docs/modules/compile-dynamo.md.
+# A compiler backend of 60 lines; see docs/modules/compile-backend.md.
 """``torch.compile(f, backend="openreg")`` records each graph once and replays it."""
 
 from collections.abc import Callable, Sequence
@@ -36,7 +36,7 @@ def _compile(module: torch.fx.GraphModule, _: Values) -> Callable[..., Any]:
 # LITERALINCLUDE END: DYNAMO_BACKEND
 
 
-# LITERALINCLUDE START: DYNAMO_RECORDED
+# LITERALINCLUDE START: DYNAMO_CALL
 class _Recorded:
     """A graph of operators that run without autograd, views and mutation."""
 
@@ -53,6 +53,8 @@ class _Recorded:
             self._records[key] = self._record(values)
         return self._records[key](values)
 
+    # LITERALINCLUDE END: DYNAMO_CALL
+    # LITERALINCLUDE START: DYNAMO_RECORD
     def _record(self, values: Values) -> Callable[[Values], Values]:
         inputs = tree_map_only(torch.Tensor, torch.clone, values)  # (1)
         stream, graph = openreg.Stream(), torch.accelerator.Graph()
@@ -72,5 +74,4 @@ class _Recorded:
 
         return replay
 
-
-# LITERALINCLUDE END: DYNAMO_RECORDED
+    # LITERALINCLUDE END: DYNAMO_RECORD

@@ -207,7 +207,6 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::allgather_coalesced(
                       options.timeout);
 }
 
-// LITERALINCLUDE START: OCCL_GATHER
 ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::gather(Lists& outputs, Tensors& inputs,
                                                    const c10d::GatherOptions& options) {
   constexpr const char* kName = "occl::gather";
@@ -221,6 +220,7 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::gather(Lists& outputs, Tensors& inpu
   if (is_root) {
     check_list(kName, outputs[0], getSize(), inputs[0]);
   }
+  // LITERALINCLUDE START: OCCL_GATHER
   return collective({.name = kName,
                      .type = OpType::GATHER,
                      .outputs = is_root ? outputs[0] : Tensors{},

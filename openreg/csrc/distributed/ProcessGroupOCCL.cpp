@@ -137,6 +137,8 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::enqueue(const Operation& operation,
     before.block(stream);
   }
   streams.last = stream;
+  // LITERALINCLUDE END: OCCL_ENQUEUE
+  // LITERALINCLUDE START: OCCL_GROUP
   auto state = std::make_shared<WorkState>();
   const std::string who = c10::str(operation.name, " failed on ", where(), ": ");
   auto ending = std::make_unique<Ending>(Ending{state, state_, who});
@@ -150,24 +152,26 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::enqueue(const Operation& operation,
     occlGroupEnd();  // does nothing: a call in the group was refused
     throw;
   }
-  OCCL_CHECK(occlGroupEndWith(&options));  // (2)
+  OCCL_CHECK(occlGroupEndWith(&options));  // (1)
   ending.release();
+  // LITERALINCLUDE END: OCCL_GROUP
   collectives_ += !c10d::isP2POp(operation.type);  // also if the lines below throw
+  // LITERALINCLUDE START: OCCL_IN_FLIGHT
   for (const Tensors& tensors : {operation.outputs, operation.inputs}) {
     for (const at::Tensor& tensor : tensors) {
-      guard.recordDataPtrOnStream(tensor.storage().data_ptr(), stream);  // (3)
+      guard.recordDataPtrOnStream(tensor.storage().data_ptr(), stream);  // (1)
     }
   }
   auto work = c10::make_intrusive<WorkOCCL>(getRank(), operation.type, operation.name,
                                             stream, state, operation.outputs,
-                                            operation.host_waits);  // (4)
+                                            operation.host_waits);  // (2)
   const std::lock_guard lock(mutex_);
   if (coalesced_) {
     coalesced_->push_back(work);
   }
   return work;
 }
-// LITERALINCLUDE END: OCCL_ENQUEUE
+// LITERALINCLUDE END: OCCL_IN_FLIGHT
 
 std::chrono::milliseconds ProcessGroupOCCL::timeout_of(const Operation& operation) {
   return operation.timeout == c10d::kUnsetTimeout ? host_->getBackendOptions()->timeout
@@ -199,7 +203,6 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::collective(Operation operation,
 }
 // LITERALINCLUDE END: OCCL_COLLECTIVE
 
-// LITERALINCLUDE START: OCCL_POINT_TO_POINT
 ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::point_to_point(Direction direction,
                                                            Tensors& tensors, int peer,
                                                            int tag) {
@@ -216,6 +219,7 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::point_to_point(Direction direction,
   }
   TORCH_CHECK_VALUE(tag >= 0 && tag <= occlMaxTag, operation.name, " got tag ", tag,
                     ", which is not between 0 and 7 * 10**8");
+  // LITERALINCLUDE START: OCCL_POINT_TO_POINT
   operation.device = tensors.front().device();
   own_memory(sends ? Tensors{} : tensors, tensors);
   OrderedStreams& streams = streams_of({direction, peer, tag});

@@ -32,7 +32,9 @@ WorkOCCL::WorkOCCL(int rank, c10d::OpType type, const char* name,
   const c10::StreamGuard guard(stream);
   future_->markCompleted(c10::IValue(outputs_));
 }
+// LITERALINCLUDE END: OCCL_WORK
 
+// LITERALINCLUDE START: OCCL_WAIT
 void WorkOCCL::synchronize() {
   throw_if_failed();
   done_.block(current_stream(done_.device_index()));
@@ -45,7 +47,7 @@ bool WorkOCCL::wait(std::chrono::milliseconds timeout) {
   }
   return true;
 }
-// LITERALINCLUDE END: OCCL_WORK
+// LITERALINCLUDE END: OCCL_WAIT
 
 c10::intrusive_ptr<WorkOCCL> WorkOCCL::join(
     int rank, const c10::Stream& stream,

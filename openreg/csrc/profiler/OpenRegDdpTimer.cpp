@@ -22,7 +22,9 @@ class OpenRegDdpTimer final : public c10d::Timer {
     mark.emplace(device_.type(), c10::EventFlag::BACKEND_DEFAULT);
     mark->record(current_stream(device_.index()));
   }
+  // LITERALINCLUDE END: DDP_TIMER
 
+  // LITERALINCLUDE START: DDP_DIFFERENCE
   // Nanoseconds on the device; nothing while one of the two has not been recorded.
   std::optional<int64_t> measureDifference(Event start, Event end) override {
     const auto& from = marks_.at(static_cast<size_t>(start));
@@ -44,7 +46,7 @@ class OpenRegDdpTimer final : public c10d::Timer {
   const c10::Device device_;
   std::array<std::optional<c10::Event>, kEvents> marks_;
 };
-// LITERALINCLUDE END: DDP_TIMER
+// LITERALINCLUDE END: DDP_DIFFERENCE
 
 }  // namespace
 }  // namespace openreg

@@ -105,6 +105,8 @@ class Session final : public libkineto::IActivityProfilerSession {
         }
       }
     }
+    // LITERALINCLUDE END: PROFILER_PROCESS
+    // LITERALINCLUDE START: PROFILER_HAND_OVER
     for (auto& [key, range] : ranges_) {
       log(std::move(range));
     }
@@ -115,7 +117,7 @@ class Session final : public libkineto::IActivityProfilerSession {
       logger.handleDeviceInfo(device_info(device), start);
     }
   }
-  // LITERALINCLUDE END: PROFILER_PROCESS
+  // LITERALINCLUDE END: PROFILER_HAND_OVER
 
   void processTrace(libkineto::ActivityLogger& logger) override {
     processTrace(logger, [](int32_t) { return nullptr; }, 0, 0);
@@ -166,6 +168,8 @@ class Session final : public libkineto::IActivityProfilerSession {
     activity->flow.type = libkineto::kLinkAsyncCpuGpu;
     activity->flow.start = call;
     activity->addMetadata("correlation", from.correlation);
+    // LITERALINCLUDE END: PROFILER_ADD
+    // LITERALINCLUDE START: PROFILER_METADATA
     if (!call) {
       activity->addMetadata("device", from.device);
       activity->addMetadata("stream", from.stream);
@@ -177,7 +181,7 @@ class Session final : public libkineto::IActivityProfilerSession {
     }
     log(std::move(activity));
   }
-  // LITERALINCLUDE END: PROFILER_ADD
+  // LITERALINCLUDE END: PROFILER_METADATA
 
   // LITERALINCLUDE START: PROFILER_RANGES
   // A range of record_function() shows on each stream that it launched work on, from
@@ -211,7 +215,6 @@ class Session final : public libkineto::IActivityProfilerSession {
   std::set<std::pair<int64_t, int64_t>> streams_;
 };
 
-// LITERALINCLUDE START: REGISTER_PROFILER
 class OpenRegProfiler final : public libkineto::IActivityProfiler {
  public:
   const std::string& name() const override { return name_; }
@@ -219,6 +222,7 @@ class OpenRegProfiler final : public libkineto::IActivityProfiler {
     return known_types();
   }
 
+  // LITERALINCLUDE START: REGISTER_PROFILER
   // nullptr: this profile wants nothing of the device. A profile of the CPU alone asks
   // for the calls, too; it does without them, and costs what it did.
   std::unique_ptr<libkineto::IActivityProfilerSession> configure(

@@ -34,7 +34,9 @@ struct OpenRegProfilerStubs final : torch::profiler::impl::ProfilerStubs {
     mark->record(current_stream(current));
     *event = mark;
   }
+  // LITERALINCLUDE END: PROFILER_STUBS
 
+  // LITERALINCLUDE START: PROFILER_ELAPSED
   // The microseconds between two marks. A mark knows its device.
   float elapsed(const ProfilerVoidEventStub* start,
                 const ProfilerVoidEventStub* end) const override {
@@ -44,7 +46,9 @@ struct OpenRegProfilerStubs final : torch::profiler::impl::ProfilerStubs {
     to->synchronize();
     return static_cast<float>(from->elapsedTime(*to) * 1000);
   }
+  // LITERALINCLUDE END: PROFILER_ELAPSED
 
+  // LITERALINCLUDE START: PROFILER_STUBS_REST
   bool enabled() const override { return device_count() > 0; }
 
   void onEachDevice(std::function<void(int)> visit) const override {
@@ -66,7 +70,7 @@ const Registration registered("the profiler's events", [] {
   torch::profiler::impl::registerPrivateUse1Methods(
       new OpenRegProfilerStubs);  // never destroyed: threads may profile at exit
 });
-// LITERALINCLUDE END: PROFILER_STUBS
+// LITERALINCLUDE END: PROFILER_STUBS_REST
 
 }  // namespace
 }  // namespace openreg

@@ -18,10 +18,12 @@ def build(name):
 
 
 # LITERALINCLUDE START: TRAIN_ZOO
-def train(name, device):
+def train(name, device, compiled=False):
     """Return the losses of six steps, on the CPU."""
     model, batch = build(name)
     model.to(device).train()
+    if compiled:
+        model.compile()
     batch = {
         key: value.to(device) if isinstance(value, torch.Tensor) else value
         for key, value in batch.items()
@@ -48,6 +50,14 @@ def test_a_model_of_the_zoo_trains_as_on_the_cpu(name):
     assert_close(losses, train(name, "cpu"), rtol=0, atol=1e-6)
     assert not counts
     # LITERALINCLUDE END: TRAIN_ZOO
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2", "llama", "vit", "resnet"])
+def test_a_compiled_model_of_the_zoo_trains_as_on_the_cpu(name, inductor):
+    torch._dynamo.reset()
+    losses = train(name, "openreg", compiled=True)
+    assert torch._dynamo.utils.counters["stats"]["unique_graphs"] > 0
+    assert_close(losses, train(name, "cpu"), rtol=0, atol=1e-5)
 
 
 def test_the_page_lists_the_models_of_the_zoo():

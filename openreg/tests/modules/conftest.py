@@ -6,6 +6,8 @@ import torch
 import torch.distributed as dist
 from ranks import Ranks
 
+collect_ignore = ["compiler"]  # takes an hour: nox -s compiler
+
 
 @pytest.fixture(scope="session")
 def four(tmp_path_factory):

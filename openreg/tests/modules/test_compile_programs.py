@@ -1,5 +1,5 @@
 # What programs contain, through Inductor, with the values of the CPU; see
-# docs/modules/compile-inductor.md.
+# docs/modules/compile-inductor.md. Whole models: test_compile_training.py.
 import importlib
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from torch._inductor.async_compile import AsyncCompile, shutdown_compile_workers
 from torch._inductor.codegen.common import init_backend_registration
 from torch.testing import assert_close
 from torch.utils._pytree import tree_map_only
+from torch.utils.checkpoint import checkpoint
 
 pytestmark = pytest.mark.usefixtures("inductor")
 
@@ -121,6 +122,43 @@ def test_autocast():
     assert compiled(x.to("openreg")).dtype == torch.float32  # autocast is a guard
 
 
+def dropped(x):
+    return nn.functional.dropout(x.sin(), 0.5).exp()
+
+
+def checkpointed(x):
+    return checkpoint(dropped, x, use_reentrant=False)
+
+
+def right_gradient(x, y):
+    """Whether backward dropped what forward did."""
+    expected = torch.where(y != 1, y * 2 * x.cos(), 0)
+    return torch.allclose(x.grad, expected, rtol=1e-5)
+
+
+def call_and_differentiate(function, device="openreg"):
+    x = torch.linspace(0.5, 1, 256, device=device, requires_grad=True)
+    torch.manual_seed(3)
+    y = function(x)
+    y.sum().backward()
+    assert 80 < (y != 1).sum() < 176
+    return x, y.detach()
+
+
+@pytest.mark.parametrize("fallback", [True, False])
+def test_dropout_has_the_seeds_of_eager_mode_where_torch_promises_them(fallback):
+    _, eager = call_and_differentiate(dropped)
+    with inductor_config.patch(fallback_random=fallback):
+        x, y = call_and_differentiate(torch.compile(dropped, fullgraph=True))
+    assert torch.allclose(y, eager) == fallback
+    assert right_gradient(x, y)
+
+
+def test_a_checkpoint_drops_again_what_it_dropped():
+    x, y = call_and_differentiate(torch.compile(checkpointed, fullgraph=True))
+    assert right_gradient(x, y)
+
+
 def test_a_custom_operator_between_fused_kernels(monkeypatch):
     monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "custom"))
     softcap = importlib.import_module("softcap_python").softcap
@@ -175,6 +213,15 @@ def test_the_limit_of_recompilation():
                 strict(x, n)
 
 
+@pytest.mark.parametrize(
+    "mode", ["max-autotune", "reduce-overhead", "max-autotune-no-cudagraphs"]
+)
+def test_modes(mode):
+    """Two compile, and record nothing: torch records graphs on CUDA only."""
+    compare(lambda x: (x @ x).relu() + 1, torch.randn(8, 8), mode=mode)
+    assert ("cudagraph_skips" in counters["inductor"]) == ("-no-" not in mode)
+
+
 def test_compiled_autograd():
     net = nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 2)).to("openreg")
     x = torch.randn(3, 4, device="openreg")
@@ -190,6 +237,12 @@ def test_compiled_autograd():
         step(x)
     assert counters["compiled_autograd"]["captures"] == 1
     assert_close([p.grad for p in net.parameters()], expected)
+
+
+def test_kernels_compile_in_threads():
+    """With more than one thread a kernel is a promise until its first call."""
+    with inductor_config.patch(compile_threads=2):
+        compare(lambda x: x.cosh() + 1, torch.randn(5))
 
 
 def what_a_worker_finds():

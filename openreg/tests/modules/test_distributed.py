@@ -336,7 +336,7 @@ def told():
     """Return what the page's table says of dtypes and operations."""
     return {
         (f"torch.{dtype}", op)
-        for dtypes, ops in table("modules/distributed.md", "dtypes")
+        for dtypes, ops in table("modules/distributed-collectives.md", "dtypes")
         for dtype in dtypes.split(", ")
         for op in code(ops)
         if op in OPS

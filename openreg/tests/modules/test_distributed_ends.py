@@ -1,4 +1,5 @@
-# How a group ends: abort, destroy, exit, fork; see docs/modules/distributed-groups.md.
+# How a group ends: abort, destroy, exit, fork; see
+# docs/modules/distributed-failures.md.
 import ctypes
 import datetime
 import itertools

@@ -1,4 +1,5 @@
-# A collective that goes wrong says so on every rank; see docs/modules/distributed.md.
+# A collective that goes wrong says so on every rank; see
+# docs/modules/distributed-failures.md.
 import datetime
 import re
 

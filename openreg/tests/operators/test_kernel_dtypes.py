@@ -65,11 +65,11 @@ def of_templates() -> set[str]:
 # Literals that name an operator in a file whose kernels are named by a variable, but no
 # kernel: for errors, and of operators that are made of others.
 NO_KERNELS = {"_unique", "equal", "prod", "trace"}
-CALL = re.compile(r"launch_out(?:_as)?\(\s*([^,]+),")
+CALL = re.compile(r"(?:launch_out(?:_as)?|(?<!void )in_place)\(\s*([^,]+),")
 
 
 def of_calls() -> set[str]:
-    """What launch_out() and launch_out_as() look up."""
+    """What launch_out(), launch_out_as() and in_place() look up."""
     operators = {
         name.removeprefix("aten::").partition(".")[0]
         for name in torch._C._dispatch_get_all_op_names()

@@ -320,7 +320,7 @@ def test_a_call_that_throws_leaves_no_event(compile_cpp, run_python):
 
 
 def test_record_event_of_torch_loses_its_event_when_it_fails(compile_cpp, run_python):
-    """A limit of torch 2.13; see docs/ship/known-gaps.md."""
+    """A limit of torch 2.13; see docs/ship/known-gaps-streams.md."""
     counter = str(compile_cpp("live_events", backend=False))
     program = f"""
         import contextlib, ctypes, torch

@@ -120,7 +120,7 @@ def test_what_belongs_to_this_process_cannot_be_copied_or_pickled(make):
 def test_the_classes_are_those_of_torch():
     assert issubclass(openreg.Stream, torch.Stream)
     assert issubclass(openreg.ExternalStream, openreg.Stream)
-    assert openreg.Event is torch.Event  # docs/ship/known-gaps.md
+    assert openreg.Event is torch.Event  # docs/ship/known-gaps-streams.md
 
 
 # -------------------------------------------------------- the current stream
@@ -186,14 +186,14 @@ def test_no_stream_is_no_context():
 
 
 def test_a_context_switches_the_device_also_for_a_stream_that_is_current_there():
-    """Torch's own does not: docs/ship/known-gaps.md."""
+    """Torch's own does not: docs/ship/known-gaps-streams.md."""
     with openreg.stream(openreg.default_stream(1)):
         assert where() == (1, 0, 0)
     assert where() == (0, 0, 0)
 
 
 def test_a_context_object_serves_one_thread_whatever_others_do_with_its_stream():
-    """Torch's own does not: docs/ship/known-gaps.md."""
+    """Torch's own does not: docs/ship/known-gaps-streams.md."""
     stream, mine = openreg.Stream(), openreg.Stream()
     entered, leave = threading.Event(), threading.Event()
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from torch.utils.checkpoint import checkpoint
 
 TORCH = Path(torch.__file__).parent
 
@@ -127,3 +128,26 @@ def test_graphs_as_the_output_of_inductor_contain_triton_kernels_only():
 
     source = inspect.getsource(FxConverter._import_kernel)
     assert "if not isinstance(kernel, CachingAutotuner):" in source
+
+
+def drop(x):
+    return torch.nn.functional.dropout(x.sin(), 0.5).exp()
+
+
+def test_a_checkpoint_refuses_the_random_numbers_of_eager_mode(inductor):
+    call = torch.compile(lambda x: checkpoint(drop, x, use_reentrant=False))
+    x = torch.ones(4, device="openreg", requires_grad=True)
+    with (
+        torch._inductor.config.patch(fallback_random=True),
+        pytest.raises(Exception, match="Backend not supported for openreg"),
+    ):
+        call(x)
+
+
+@pytest.mark.parametrize("device", ["cpu", "openreg"])
+def test_a_memory_budget_drops_other_elements_in_the_backward_pass(inductor, device):
+    x = torch.ones(256, device=device, requires_grad=True)
+    with torch._functorch.config.patch(activation_memory_budget=0.0):
+        y = torch.compile(drop)(x)
+        y.sum().backward()
+    assert not torch.equal(x.grad != 0, y != 1)

@@ -1,4 +1,4 @@
-# Every operator of PyTorch's database, against the CPU; see docs/ship/testing.md.
+# Every operator of PyTorch's database, against the CPU; see docs/ship/sweep.md.
 import pytest
 import torch
 from sweep import known, last_run, runner

@@ -1,4 +1,4 @@
-# The ways of the sweep with views, settings and mistakes; see docs/ship/testing.md.
+# The ways of the sweep with views, settings and mistakes; see docs/ship/sweep.md.
 import pytest
 import torch
 from sweep import runner

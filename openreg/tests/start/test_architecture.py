@@ -12,7 +12,9 @@ import torch_openreg
 PACKAGE = Path(torch_openreg.__file__).parent
 OPENREG = Path(__file__).resolve().parents[2]
 DRIVER_API = OPENREG / "third_party/openreg/include"
-PAGE = (OPENREG.parent / "docs" / "start" / "architecture.md").read_text()
+PAGES = ("architecture", "registration-order", "source-map")
+START = OPENREG.parent / "docs" / "start"
+PAGE = "\n".join((START / f"{name}.md").read_text() for name in PAGES)
 TORCH = Path(torch.__file__).parent
 
 C, BINDINGS = "_C.so", "libtorch_bindings.so"

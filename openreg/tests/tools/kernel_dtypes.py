@@ -141,27 +141,66 @@ def measure(wanted: Callable[[str], bool]) -> dict[str, Entry]:
 
 def entry_of(samples: list[Sample], kernel: Kernel) -> Entry:
     named = kernel.named
-    found: dict[str, set[str]] = defaultdict(set)
+    # By the tensors that are given; all other samples of such calls must be taken.
+    found: dict[tuple[bool, ...], dict[str, set[str]]] = {}
     for sample in samples:
         if sample.for_overlaps:
             continue
-        if kernel.one_dtype:
-            found["="] |= {*computed_dtypes(sample), *named.more}
-            continue
-        for places, letters in patterns_of(sample).items():
-            if named.inplace:  # `self` is the output, and no input
-                places = places[1:-1] + places[0]
-            if named.out:
-                places = places[:-1] + named.out
-            found[places] |= letters | set(named.more if "*" in places else "")
+        given = () if kernel.one_dtype else sample.missing()
+        taken = taken_by(sample, kernel)
+        found[given] = both(found.get(given, {}), taken, bool(sample.tensors))
+    merged: dict[str, set[str]] = defaultdict(set)
+    for taken in found.values():
+        for places, letters in taken.items():
+            merged[places] |= letters | set(named.more if "*" in places else "")
+    if kernel.one_dtype:
+        merged = {"=": merged["="] | {*named.more}}
     texts = [
-        f"{places}:{ordered(letters)}".rstrip(":") for places, letters in found.items()
+        f"{places}:{ordered(letters)}".rstrip(":") for places, letters in merged.items()
     ]
     numbers = named.numbers
     if numbers is None:
-        numbers = numbers_of(samples[0], set().union(*found.values()))
+        numbers = numbers_of(samples[0], set().union(*merged.values()))
     overlaps = refused_overlaps(samples) if kernel.structured else ""
     return Entry(tuple(texts), numbers, overlaps)
+
+
+def both(
+    one: dict[str, set[str]], other: dict[str, set[str]], strict: bool
+) -> dict[str, set[str]]:
+    """What two samples take; if they have no place in common, what either takes.
+
+    Not ``strict``: what either takes. Without tensors, numbers may be out of range.
+    """
+    if "=" in one:  # a sample may promote what another one refuses
+        refused = one["refused"] | other["refused"]
+        return {"=": (one["="] | other["="]) - refused, "refused": refused}
+    common = one.keys() & other.keys()
+    if strict and common:
+        return {
+            places: one[places] & letters
+            for places, letters in other.items()
+            if places in common
+        }
+    return {
+        places: one.get(places, set()) | other.get(places, set())
+        for places in [*one, *other]
+    }
+
+
+def taken_by(sample: Sample, kernel: Kernel) -> dict[str, set[str]]:
+    """The dtypes that go together in the places of a pattern."""
+    if kernel.one_dtype:
+        refused = {x for x in LETTERS if sample.run(all_as(sample, x)) is None}
+        return {"=": {*computed_dtypes(sample)} - refused, "refused": refused}
+    named, taken = kernel.named, {}
+    for places, letters in patterns_of(sample).items():
+        if named.inplace:  # `self` is the output, and no input
+            places = places[1:-1] + places[0]
+        if named.out:
+            places = places[:-1] + named.out
+        taken[places] = taken.get(places, set()) | letters
+    return taken
 
 
 def ordered(letters: Iterable[str]) -> str:
@@ -179,6 +218,10 @@ def moved(sample: Sample) -> list[str]:
     return floats or [place for place, dtype in dtypes.items() if dtype is not None]
 
 
+def all_as(sample: Sample, letter: str) -> dict[str, torch.dtype]:
+    return dict.fromkeys(moved(sample), LETTERS[letter])
+
+
 def computed_dtypes(sample: Sample) -> Iterator[str]:
     """The dtypes in which TensorIterator computes and there is a kernel."""
     for letter, dtype in LETTERS.items():
@@ -187,6 +230,7 @@ def computed_dtypes(sample: Sample) -> Iterator[str]:
             continue
         integral = not dtype.is_floating_point and not dtype.is_complex
         promoted = integral and result.dtype.is_floating_point
+        promoted |= dtype is torch.bool and result.dtype is torch.int64
         yield LETTER_OF[result.dtype] if promoted else letter
 
 

@@ -34,6 +34,8 @@ WRITTEN: dict[str, list[tuple[Any, ...]]] = {
     "clamp_max": [(torch.ones(3), 1)],
     "conj_physical": [(torch.ones(3, dtype=torch.complex64),)],
     "div.Tensor_mode": [(torch.ones(3), torch.ones(3), None)],
+    "linspace": [(0, 3, 4, torch.float32)],
+    "logspace": [(0, 3, 4, 2.0, torch.float32)],
     "norm.ScalarOpt_dim_dtype": [(torch.ones(3), 2, [0], False, torch.float32)],
     "unique_dim_consecutive": [(torch.ones(4, 2), 0)],
     "scatter.reduce": [
@@ -134,6 +136,18 @@ class Sample:
             return None
         return result[0] if isinstance(result, tuple | list) else result
 
+    def missing(self) -> tuple[bool, ...]:
+        """Which tensors are not given."""
+        return tuple(self.dtype_at(place) is None for place in self.tensors)
+
+    def kind(self) -> tuple[Any, ...]:
+        """What decides which kernel of an operator runs, besides the dtypes."""
+        numbers = tuple(self.values[name] is None for name in self.numbers)
+        lists = tuple(x == [] for x in self.values.values() if isinstance(x, list))
+        tensors = tree_leaves([self.values[place] for place in self.tensors])
+        deep = tuple(x.dim() > 1 for x in tensors if isinstance(x, torch.Tensor))
+        return self.text, self.missing(), numbers, lists, deep[:4]
+
     def rank(self) -> tuple[bool, bool, int]:
         """Small calls come first, but kernels may leave out much for single elements.
 
@@ -161,7 +175,7 @@ def _cast(tensor: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
 
 
 class Recorder(TorchDispatchMode):
-    """Keeps the smallest call of each kind: by text and by what is missing."""
+    """Keeps the smallest call of each kind: by text, shapes and what is missing."""
 
     def __init__(self, wanted: Iterable[str]) -> None:
         super().__init__()
@@ -171,30 +185,31 @@ class Recorder(TorchDispatchMode):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         name = functional(func)
-        if name in self.calls:
-            self._record(name, args, kwargs or {})
-        return func(*args, **(kwargs or {}))
+        if name not in self.calls:
+            return func(*args, **(kwargs or {}))
+        clone = lambda x: x.detach().clone()  # noqa: E731
+        before = tree_map_only(torch.Tensor, clone, (args, kwargs or {}))
+        result = func(*args, **(kwargs or {}))
+        # A kernel that writes no element may not look at the dtype.
+        if all(x.numel() for x in tree_leaves(result) if isinstance(x, torch.Tensor)):
+            self._record(name, *before)
+        return result
 
     def _record(self, name: str, args: Any, kwargs: Any) -> None:
-        clone = lambda x: x.detach().clone()  # noqa: E731
         leaves = tree_leaves((args, kwargs))
         tensors = [x for x in leaves if isinstance(x, torch.Tensor)]
         size = sum(x.numel() for x in tensors)
         plain = all(x.layout == torch.strided and not x.is_meta for x in tensors)
         if size > SMALL or not plain or any(not x.numel() for x in tensors):
             return
-        sample = Sample(
-            operator(name), *tree_map_only(torch.Tensor, clone, (args, kwargs))
-        )
-        missing = tuple(sample.dtype_at(place) is None for place in sample.tensors)
+        sample = Sample(operator(name), args, kwargs)
         kinds = [self.calls[name]]
         if len({x.shape for x in tensors}) == 1:
             kinds.append(self.of_one_shape[name])
-        key = (sample.text, missing)
         for kept in kinds:
-            known = kept.get(key)
+            known = kept.get(sample.kind())
             if known is None or sample.rank() < known.rank():
-                kept[key] = sample
+                kept[sample.kind()] = sample
 
 
 def operator(name: str) -> torch._ops.OpOverload:
@@ -229,7 +244,9 @@ def collect(wanted: set[str]) -> dict[str, list[Sample]]:
                 sample.for_overlaps = True
                 found[name].append(sample)
     for name in wanted & set(WRITTEN):
-        found[name] += [Sample(operator(name), args, {}) for args in WRITTEN[name]]
+        calls = [Sample(operator(name), args, {}) for args in WRITTEN[name]]
+        # The number of elements is a number here, and for one a kernel may not run.
+        found[name] = found[name] * bool(calls[0].tensors) + calls
     without = sorted(name for name, calls in found.items() if not calls)
     if without:
         raise SystemExit(f"no sample calls {without}: write calls into {__file__}")

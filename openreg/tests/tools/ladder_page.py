@@ -70,9 +70,11 @@ TAIL = """\
 ## Recap
 
 * After stage 3 a network trains. Every operator is right and slow.
-* Stages 4 and 5 make the backend fast. Stages 6 to 9 add what no fallback covers.
-* Next: [devices](../runtime/device.md), or the chapters of the first stage that your
-  backend lacks.
+* Stages 4 and 5 make the backend fast.
+* Stages 6 to 9 add what no fallback covers.
+
+Next: [architecture](architecture.md), or the chapters of the first stage that your backend
+lacks.
 """
 
 

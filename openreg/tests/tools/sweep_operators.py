@@ -1,4 +1,4 @@
-# Runs PyTorch's operator database on the device; see docs/ship/testing.md.
+# Runs PyTorch's operator database on the device; see docs/ship/sweep.md.
 """Compare every operator of the database on the device with the CPU.
 
 python openreg/tests/tools/sweep_operators.py                      some samples of each

@@ -1,14 +1,15 @@
-# Compiles the fused kernels; see docs/modules/compile-inductor.md.
+# Compiles the fused kernels; see docs/modules/compile-wrapper.md.
 """What the generated Python imports."""
 
+from pathlib import Path
 from typing import Any
 
 from torch._inductor.async_compile import AsyncCompile, get_compile_threads
 from torch._inductor.codecache import CppPythonBindingsCodeCache, LambdaFuture
 
 from .kernels import is_launcher
-from .version import PACKAGE
 
+PACKAGE = Path(__file__).resolve().parents[1]
 LIBRARIES = PACKAGE / "lib"
 FLAGS = (
     f"-I{PACKAGE / 'include'}",

@@ -1,4 +1,4 @@
-# What Dynamo and Inductor ask about the device; see docs/modules/compile-inductor.md.
+# What Dynamo and Inductor ask about the device; see docs/modules/compile-wrapper.md.
 """The device module once more, under the names that the compiler wants."""
 
 from typing import Any
@@ -82,27 +82,9 @@ class OpenRegInterface(DeviceInterface):
 class OpenRegDeviceOpOverrides(DeviceOpOverrides):
     """Pieces of the Python that Inductor generates."""
 
-    def import_get_raw_stream_as(self, name: str) -> str:
-        """Return a line that defines a function for the handle of a stream."""
-        module = "torch_openreg._inductor.device"
-        return f"from {module} import get_raw_stream as {name}"
-
-    def set_device(self, device_idx: int) -> str:
-        """Return a line that makes a device current."""
-        return f"torch.openreg.set_device({device_idx})"
-
     def synchronize(self) -> str:
         """Return a line that waits for the device."""
         return "torch.openreg.synchronize()"
 
-    def device_guard(self, device_idx: int) -> str:
-        """Return a context in which a device is current."""
-        return f"torch.openreg.device({device_idx})"
-
-    def current_stream(self) -> str:
-        """Return an expression for the current stream."""
-        return "torch.openreg.current_stream()"
-
 
 # LITERALINCLUDE END: DEVICE_OP_OVERRIDES
-get_raw_stream = OpenRegInterface.get_raw_stream

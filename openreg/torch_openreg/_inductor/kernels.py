@@ -33,12 +33,12 @@ def is_launcher(source: str) -> bool:
     return "// torch_openreg._inductor" in source
 
 
-# LITERALINCLUDE START: INDUCTOR_KERNEL_GROUP
 class OpenRegKernelGroup(KernelGroup):
     """The loops of one kernel."""
 
     device: torch.device
 
+    # LITERALINCLUDE START: INDUCTOR_KERNEL_GROUP
     def codegen_group(self, name: str | None = None) -> str:
         """Return the loops as a function, and a function that launches it."""
         kernel = str(Placeholder.KERNEL_NAME)
@@ -51,7 +51,7 @@ class OpenRegKernelGroup(KernelGroup):
             name = parameter.split()[-1].lstrip("*")
             if not type_.endswith("*"):
                 arguments.append(name)  # a size
-            elif _is_on_cpu(buffer):
+            elif V.graph.get_buffer(buffer).get_device_or_error().type == "cpu":
                 captures.append(f"{name}_value = *{name}")  # (1)
                 arguments.append(f"&{name}_value")
             else:
@@ -65,6 +65,8 @@ class OpenRegKernelGroup(KernelGroup):
             arguments=", ".join(arguments),
         )
 
+    # LITERALINCLUDE END: INDUCTOR_KERNEL_GROUP
+
     def call_kernel(self, wrapper, kernel_name):  # type: ignore[no-untyped-def]
         """Let the wrapper call the launcher."""
         _, buffers, types = self.args.cpp_argdefs()
@@ -74,12 +76,6 @@ class OpenRegKernelGroup(KernelGroup):
 
 
 # LITERALINCLUDE END: INDUCTOR_KERNEL_GROUP
-
-
-def _is_on_cpu(buffer: str) -> bool:
-    """Whether a kernel of the device reads a number that the host keeps."""
-    device = V.graph.get_buffer(buffer).get_device()
-    return device is not None and device.type == "cpu"
 
 
 # LITERALINCLUDE START: INDUCTOR_SCHEDULING

@@ -1,5 +1,5 @@
 # The Python that Inductor generates around the kernels; see
-# docs/modules/compile-inductor.md.
+# docs/modules/compile-wrapper.md.
 """Three lines of it differ from those for the CPU."""
 
 from typing import Any
@@ -14,10 +14,10 @@ from torch._inductor.stream_utils import get_stream_name
 from torch._inductor.virtualized import V
 
 
-# LITERALINCLUDE START: INDUCTOR_WRAPPER
 class _OpenRegLines(PythonWrapperCodegen):
     """The lines that differ, for whole graphs and for the bodies of control flow."""
 
+    # LITERALINCLUDE START: INDUCTOR_CALL
     def _generate_kernel_call_helper(
         self,
         kernel_name: str,
@@ -35,6 +35,8 @@ class _OpenRegLines(PythonWrapperCodegen):
             where = str(device.index or 0)
             self.writeline(self.wrap_kernel_call(kernel_name, [*call_args, where]))
 
+    # LITERALINCLUDE END: INDUCTOR_CALL
+    # LITERALINCLUDE START: INDUCTOR_ALLOCATION
     def make_allocation(
         self, name: str, device: torch.device, *args: Any, **kwargs: Any
     ) -> str:
@@ -43,6 +45,8 @@ class _OpenRegLines(PythonWrapperCodegen):
         with_index = f"device='openreg:{device.index or 0}'"
         return line.replace("device='openreg'", with_index)
 
+    # LITERALINCLUDE END: INDUCTOR_ALLOCATION
+    # LITERALINCLUDE START: INDUCTOR_STREAM
     def codegen_cuda_stream_enter(self, stream_idx: int) -> EnterCudaStreamContextLine:
         """Write ``with stream1:``, after the line that says what ``stream1`` is."""
         named = self.__dict__.setdefault("_named_streams", set())
@@ -51,8 +55,7 @@ class _OpenRegLines(PythonWrapperCodegen):
             self.writeline(f"{get_stream_name(stream_idx)} = {_stream(stream_idx)}")
         return super().codegen_cuda_stream_enter(stream_idx)
 
-
-# LITERALINCLUDE END: INDUCTOR_WRAPPER
+    # LITERALINCLUDE END: INDUCTOR_STREAM
 
 
 def _stream(stream_idx: int) -> str:

@@ -370,6 +370,6 @@ extern "C" C10_EXPORT PyObject* initOpenRegModule() {
   } catch (const std::exception& error) {
     PyErr_SetString(PyExc_ImportError, error.what());
   }
+  // LITERALINCLUDE END: INIT_MODULE
   return nullptr;
 }
-// LITERALINCLUDE END: INIT_MODULE

@@ -86,7 +86,7 @@ class Stream(torch.Stream):
         super().wait_stream(stream)
 
     # Torch's own do nothing for a stream that is current on another device, and mix up
-    # threads that enter the same stream; see docs/ship/known-gaps.md.
+    # threads that enter the same stream; see docs/ship/known-gaps-streams.md.
     def __enter__(self) -> Self:
         blocks = self.__dict__.setdefault("_previous", Blocks())
         blocks.enter(_switch_to(self))
@@ -142,7 +142,7 @@ class ExternalStream(Stream):
 
 
 # Torch's own: it refuses objects of a class derived in Python where it wants an event,
-# as in elapsed_time(); see docs/ship/known-gaps.md.
+# as in elapsed_time(); see docs/ship/known-gaps-streams.md.
 Event = torch.Event
 
 

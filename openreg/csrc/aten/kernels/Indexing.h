@@ -21,8 +21,8 @@ void masked_fill(at::Tensor out, const at::Tensor& mask, const at::Scalar& value
 void index_put(at::Tensor out, const c10::List<std::optional<at::Tensor>>& indices,
                const at::Tensor& values, bool accumulate, bool unsafe);
 
-// Writes how many elements of `self` are not zero to `count`, an int64 tensor of no
-// dimension.
-void count_nonzero(const at::Tensor& self, const at::Tensor& count);
+// Counts the elements of `self` that are not zero, along `dim`; all if it is empty.
+// Returns int64.
+at::Tensor count_nonzero(const at::Tensor& self, at::IntArrayRef dim);
 
 }  // namespace openreg::kernels

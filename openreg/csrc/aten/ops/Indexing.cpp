@@ -8,6 +8,7 @@
 #include <ATen/native/IndexingUtils.h>
 #include <ATen/native/Resize.h>
 #include <ATen/native/TensorAdvancedIndexingUtils.h>
+#include <ATen/ops/count_nonzero.h>
 #include <ATen/ops/embedding_dense_backward.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/index_cpu_dispatch.h>
@@ -114,9 +115,12 @@ void check_values(const at::Tensor& self, const IndexList& numbers,
 }
 
 // Runs `kernel(self)` in place on the device. Where elements of `self` share memory, it
-// computes all the same, after the warning of `warn_of_expanded`.
+// computes all the same, after the warning of `warn_of_expanded`. `dtypes`: those that
+// the table lists for the operator.
 template <class Kernel>
-void in_place(const char* name, const at::Tensor& self, Kernel kernel) {
+void in_place(const char* name, const at::Tensor& self,
+              at::ArrayRef<at::ScalarType> dtypes, Kernel kernel) {
+  KernelDtypes::of(name).check(name, at::ScalarType::Undefined, dtypes, {});
   if (self.numel() > 0) {
     launch(name, self.device(),
            [out = KernelTensorArg(self), kernel] { kernel(out.alias()); });
@@ -151,7 +155,7 @@ at::Tensor& fill_where(at::Tensor& self, const at::Tensor& mask,
   }
   check_mask("masked_fill_", self, mask);
   in_place(
-      "masked_fill_", self,
+      "masked_fill_", self, {at::kBool, self.scalar_type()},
       [m = KernelTensorArg::input(mask), v = KernelTensorArg::input(value.reshape({}))](
           const at::Tensor& out) { kernels::masked_fill(out, m.alias(), v.alias()); });
   return self;
@@ -209,7 +213,7 @@ at::Tensor& index_put_impl_(at::Tensor& self, const IndexList& indices,
   const IndexList numbers = as_numbers(self, indices);
   check_values(self, numbers, values);
   using List = Argument<IndexList>;
-  in_place("index_put_", self,
+  in_place("index_put_", self, {at::kLong, values.scalar_type(), self.scalar_type()},
            [list = List::capture(numbers), v = KernelTensorArg::input(values),
             accumulate, unsafe](const at::Tensor& out) {
              kernels::index_put(out, List::alias(list), v.alias(), accumulate, unsafe);
@@ -259,7 +263,7 @@ at::Tensor& masked_fill_scalar_(at::Tensor& self, const at::Tensor& mask,
   check_same_device("masked_fill_", self, mask);
   check_mask("masked_fill_", self, mask);
   check_scalar(value, self.scalar_type());
-  in_place("masked_fill_", self,
+  in_place("masked_fill_", self, {at::kBool, self.scalar_type()},
            [m = KernelTensorArg::input(mask), value](const at::Tensor& out) {
              kernels::masked_fill(out, m.alias(), value);
            });
@@ -305,12 +309,10 @@ at::Tensor& nonzero_out(const at::Tensor& self, at::Tensor& out) {
       out.scalar_type());
   at::assert_no_internal_overlap(out);
   at::assert_no_overlap(out, self);
-  const at::Tensor count = at::empty({}, self.options().dtype(at::kLong));
-  launch("count_nonzero", self.device(),
-         [in = KernelTensorArg::input(self), n = KernelTensorArg(count)] {
-           kernels::count_nonzero(in.alias(), n.alias());
-         });
-  const int64_t rows = count.item<int64_t>();  // waits
+  KernelDtypes::of("nonzero").check("nonzero", at::ScalarType::Undefined,
+                                    {self.scalar_type(), at::kLong}, {});
+  const int64_t rows =
+      at::count_nonzero(self, at::IntArrayRef{}).item<int64_t>();  // waits
   if (at::native::resize_output(out, {rows, self.dim()})) {
     out.as_strided_({rows, self.dim()}, {1, rows});  // as on the CPU: index by index
   }

@@ -4,7 +4,6 @@
 
 #include <ATen/WrapDimUtils.h>
 #include <ATen/native/ReduceOpsUtils.h>
-#include <ATen/ops/count_nonzero.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/median.h>
 #include <ATen/ops/nanmedian.h>
@@ -13,6 +12,7 @@
 #include <ATen/ops/sum.h>
 #include <ATen/ops/var_mean.h>
 
+#include "csrc/aten/kernels/Indexing.h"
 #include "csrc/aten/kernels/Into.h"
 #include "csrc/aten/kernels/Moments.h"
 #include "csrc/aten/launch/LaunchOut.h"
@@ -114,9 +114,8 @@ at::Tensor trace(const at::Tensor& self) {
 at::Tensor count_nonzero(const at::Tensor& self, at::IntArrayRef dim) {
   const at::Tensor out =
       at::empty(reduced(self, dim, false), self.options().dtype(at::kLong));
-  using Function = at::Tensor(const at::Tensor&, at::IntArrayRef);
-  constexpr Function* function = at::count_nonzero;
-  launch_out("count_nonzero", Into<function>::write, std::array{out}, self, dim);
+  launch_out("count_nonzero", Into<kernels::count_nonzero>::write, std::array{out},
+             self, dim);
   return out;
 }
 

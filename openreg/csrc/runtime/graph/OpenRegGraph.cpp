@@ -65,7 +65,6 @@ orError_t write_start(void* args) {
 
 }  // namespace
 
-// LITERALINCLUDE START: GRAPH_BEGIN
 void OpenRegGraph::capture_begin(c10::MempoolId_t pool, at::GraphCaptureMode mode) {
   const std::lock_guard lock(mutex_);
   TORCH_CHECK(capture_ == nullptr,
@@ -74,6 +73,7 @@ void OpenRegGraph::capture_begin(c10::MempoolId_t pool, at::GraphCaptureMode mod
   TORCH_CHECK(!captured_,
               "openreg: capture_begin() of a graph that was captured: call reset() "
               "first, or make another Graph");
+  // LITERALINCLUDE START: GRAPH_BEGIN
   pool_ = choose_pool(pool);
   shared_pool_ = pool != kNoPool;
   stream_ = current_stream(current_device());
@@ -94,8 +94,10 @@ void OpenRegGraph::capture_begin(c10::MempoolId_t pool, at::GraphCaptureMode mod
     }
     throw;
   }
+  // LITERALINCLUDE END: GRAPH_BEGIN
 }
 
+// LITERALINCLUDE START: GRAPH_POOLS
 void OpenRegGraph::begin_pools() {
   const StreamFilter filter = [capture = capture_](const c10::Stream& stream) {
     return capture->has(stream);
@@ -106,7 +108,7 @@ void OpenRegGraph::begin_pools() {
   for_each_cache(
       [&](DeviceCachingAllocator& cache) { cache.begin_pool(pool_, filter); });
 }
-// LITERALINCLUDE END: GRAPH_BEGIN
+// LITERALINCLUDE END: GRAPH_POOLS
 
 void OpenRegGraph::end_pools() {
   for_each_cache([&](DeviceCachingAllocator& cache) { cache.end_pool(pool_); });
@@ -131,14 +133,16 @@ std::string OpenRegGraph::end_capture() {
   end_pools();
   return why;
 }
+// LITERALINCLUDE END: GRAPH_END
 
+// LITERALINCLUDE START: GRAPH_FINISH
 void OpenRegGraph::capture_end() {
   std::unique_lock lock(mutex_);
   TORCH_CHECK(capture_ != nullptr,
               "openreg: capture_end() without a capture_begin() before it");
   const std::string why = end_capture();
   if (!why.empty()) {
-    release(std::move(lock));  // (4)
+    release(std::move(lock));  // (1)
     throw c10::AcceleratorError(
         {__func__, __FILE__, uint32_t{__LINE__}}, orErrorStreamCaptureInvalidated,
         c10::str("openreg: capture_end(): there is no graph: ", why,
@@ -157,7 +161,7 @@ void OpenRegGraph::capture_end() {
         *stream_);
   }
 }
-// LITERALINCLUDE END: GRAPH_END
+// LITERALINCLUDE END: GRAPH_FINISH
 
 void OpenRegGraph::make_executable() {
   orGraphExec_t exec = nullptr;

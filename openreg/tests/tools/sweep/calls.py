@@ -1,4 +1,4 @@
-# How the sweep calls an operator; see docs/ship/testing.md.
+# How the sweep calls an operator; see docs/ship/sweep.md.
 """Helpers of all ways in which the sweep runs an operator."""
 
 import warnings

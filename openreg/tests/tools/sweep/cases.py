@@ -1,4 +1,4 @@
-# Names the cases of the sweep and makes their samples; see docs/ship/testing.md.
+# Names the cases of the sweep and makes their samples; see docs/ship/sweep.md.
 """A case is an entry of PyTorch's operator database, with a dtype, run in one way."""
 
 from collections.abc import Callable, Iterable, Iterator

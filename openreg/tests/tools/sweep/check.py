@@ -1,4 +1,4 @@
-# Checks one case on the device against the CPU; see docs/ship/testing.md.
+# Checks one case on the device against the CPU; see docs/ship/sweep.md.
 from typing import Any
 
 import torch
@@ -67,6 +67,8 @@ def _check_sample(case: Case, sample: SampleInput) -> bool:
         raise error
     if expected_error is not None:
         raise WrongValue(f"no error, but on the CPU: {describe(expected_error)}")
+    # LITERALINCLUDE END: CHECK_SAMPLE
+    # LITERALINCLUDE START: CHECK_RESULTS
     rules = {
         "device": DEVICE
         if names_a_device(sample)
@@ -75,16 +77,14 @@ def _check_sample(case: Case, sample: SampleInput) -> bool:
         "rounded_elsewhere": case.operator in ROUNDED_ELSEWHERE,
     }
     strides = case.operator not in ARBITRARY_STRIDES
-    compare(actual, expected, strides=strides, **rules)  # (4)
-    if not some_stay:  # (5)
+    compare(actual, expected, strides=strides, **rules)  # (1)
+    if not some_stay:  # (2)
         compare(parts(there), parts(here), strides=True, **rules)
-    compare_sharing(actual, parts(there), expected, parts(here))  # (6)
-    if case.way in IN_GAPS and not some_stay:  # (7)
+    compare_sharing(actual, parts(there), expected, parts(here))  # (3)
+    if case.way in IN_GAPS and not some_stay:  # (4)
         compare(memories(parts(there)), memories(parts(here)), strides=True, **rules)
     return True
-
-
-# LITERALINCLUDE END: CHECK_SAMPLE
+    # LITERALINCLUDE END: CHECK_RESULTS
 
 
 def _compare_words(error: Exception, expected: Exception) -> None:

@@ -1,4 +1,4 @@
-# Compares results on the device with those on the CPU; see docs/ship/testing.md.
+# Compares results on the device with those on the CPU; see docs/ship/sweep.md.
 from typing import Any
 
 import torch

@@ -1,4 +1,4 @@
-# The ways of the sweep with torch's transforms; see docs/ship/testing.md.
+# The ways of the sweep with torch's transforms; see docs/ship/sweep.md.
 from typing import Any
 
 import torch

@@ -1,4 +1,4 @@
-# What the sweep does not compare, and why; see docs/ship/testing.md.
+# What the sweep does not compare, and why; see docs/ship/sweep.md.
 """Names are those of the database, with the variant after a dot."""
 
 DRAWS = "draws: the device has random numbers of its own"

@@ -1,4 +1,4 @@
-# The cases of the sweep that are wrong, and why; see docs/ship/testing.md.
+# The cases of the sweep that are wrong, and why; see docs/ship/sweep.md.
 """A case that is wrong and not listed fails the test; so does one listed and right."""
 
 from .cases import RIGHT, Verdict

@@ -1,4 +1,4 @@
-# What an entry of the list of known exceptions says; see docs/ship/testing.md.
+# What an entry of the list of known exceptions says; see docs/ship/sweep.md.
 import re
 from typing import NamedTuple
 

@@ -1,5 +1,5 @@
 # The known exceptions of the ways with views, transforms and mistakes; see
-# docs/ship/testing.md.
+# docs/ship/sweep.md.
 from .known_case import Known
 
 

@@ -1,4 +1,4 @@
-# Changes settings after a launch, in the sweep; see docs/ship/testing.md.
+# Changes settings after a launch, in the sweep; see docs/ship/sweep.md.
 """A kernel runs with the settings of its launch, whatever they are when it runs."""
 
 import contextlib

@@ -1,4 +1,4 @@
-# Copies samples to a device, strides and all; see docs/ship/testing.md.
+# Copies samples to a device, strides and all; see docs/ship/sweep.md.
 from typing import Any
 
 import torch

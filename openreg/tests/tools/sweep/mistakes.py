@@ -1,4 +1,4 @@
-# Makes calls with one wrong argument out of right ones; see docs/ship/testing.md.
+# Makes calls with one wrong argument out of right ones; see docs/ship/sweep.md.
 """What a user gets wrong: the dtype, the number of dimensions, a size, an argument."""
 
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-# Shares the cases among processes, and survives what they do; see docs/ship/testing.md.
+# Shares the cases among processes, and survives what they do; see docs/ship/sweep.md.
 """A process that crashes or hangs costs one case; another process does the rest."""
 
 import contextlib

@@ -1,4 +1,4 @@
-# Counts the verdicts of the sweep; see docs/ship/testing.md.
+# Counts the verdicts of the sweep; see docs/ship/sweep.md.
 from collections import Counter
 
 from .cases import Verdict

@@ -1,4 +1,4 @@
-# The ways of the sweep with views and with out=; see docs/ship/testing.md.
+# The ways of the sweep with views and with out=; see docs/ship/sweep.md.
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-# Makes tensors with gaps in larger memory; see docs/ship/testing.md.
+# Makes tensors with gaps in larger memory; see docs/ship/sweep.md.
 """The memory in the gaps is a guard band: no kernel may write it or read it."""
 
 from typing import Any

@@ -1,4 +1,4 @@
-# The ways in which the sweep runs an operator; see docs/ship/testing.md.
+# The ways in which the sweep runs an operator; see docs/ship/sweep.md.
 """Each is a function of an operator and a sample, for tensors of either device."""
 
 from typing import Any

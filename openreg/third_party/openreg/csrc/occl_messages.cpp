@@ -213,7 +213,9 @@ void run_messages(SharedMemoryRendezvous& memory, Operation& operation) {
     }
     if (waiting == nullptr) break;
     if (moved) continue;
-    if (std::exchange(check, false)) check_peer(memory, *waiting);  // (2)
+    // LITERALINCLUDE END: SHM_MESSAGES
+    // LITERALINCLUDE START: SHM_ASLEEP
+    if (std::exchange(check, false)) check_peer(memory, *waiting);  // (1)
     memory.throw_if_broken();
     const auto left = std::chrono::ceil<Milliseconds>(end - steady_clock::now());
     if (left.count() <= 0) {
@@ -224,6 +226,7 @@ void run_messages(SharedMemoryRendezvous& memory, Operation& operation) {
       check = !memory.sleep(bell, std::min(left, kCheckInterval));
     }
   }
+  // LITERALINCLUDE END: SHM_ASLEEP
   for (const Transfer& transfer : transfers) {
     if (!transfer.failure().empty()) {
       throw Failure(occlInvalidUsage, transfer.failure());
@@ -231,6 +234,5 @@ void run_messages(SharedMemoryRendezvous& memory, Operation& operation) {
     if (!transfer.sends()) operation.source = transfer.peer();
   }
 }
-// LITERALINCLUDE END: SHM_MESSAGES
 
 }  // namespace openreg::occl

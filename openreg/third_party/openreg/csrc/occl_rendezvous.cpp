@@ -177,6 +177,8 @@ void SharedMemoryRendezvous::meet(Milliseconds timeout) {
     wake_all(arrivals);  // (2)
     return;
   }
+  // LITERALINCLUDE END: SHM_MEET
+  // LITERALINCLUDE START: SHM_WAIT
   const auto end = steady_clock::now() + timeout;
   for (;;) {
     const uint32_t seen = arrivals;
@@ -185,19 +187,19 @@ void SharedMemoryRendezvous::meet(Milliseconds timeout) {
     const Milliseconds left = time_until(end);
     if (left.count() > 0) {
       sleep_on(arrivals, seen, std::min(left, kCheckInterval));
-      check_the_missing();  // (3)
+      check_the_missing();  // (1)
       continue;
     }
     std::string late;  // stays empty if the last one came just now
     for (int rank = 0; rank < size_; ++rank) {
       if (is_missing(rank)) late += joined(late.empty() ? "rank " : ", rank ", rank);
     }
-    if (!late.empty()) {  // (4)
+    if (!late.empty()) {  // (2)
       fail(joined("timed out after ", timeout.count(), " ms without ", late));
     }
   }
 }
-// LITERALINCLUDE END: SHM_MEET
+// LITERALINCLUDE END: SHM_WAIT
 
 void SharedMemoryRendezvous::check_the_missing() noexcept {
   for (int rank = 0; rank < size_; ++rank) {
