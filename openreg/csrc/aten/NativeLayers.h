@@ -321,4 +321,7 @@ bool nested_tensor_from_mask_left_aligned(const at::Tensor& t, const at::Tensor&
 // ops/EmbeddingBag.cpp
 void register_embedding_bag(torch::Library& m);
 
+// ops/QuantizedProducts.cpp
+void register_quantized_products(torch::Library& m);
+
 }  // namespace openreg

@@ -129,6 +129,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   register_indexed_updates(m);
   register_margin_losses(m);
   register_moments(m);
+  register_quantized_products(m);
   register_ranges(m);
   register_unique(m);
 }

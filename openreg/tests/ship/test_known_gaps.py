@@ -420,3 +420,19 @@ def test_sparse_tensors_are_loaded_by_the_names_of_devices_only(tmp_path):
 def test_printing_copies_only_tensors_of_devices_that_torch_names():
     source = inspect.getsource(torch._tensor_str._str_intern)
     assert 'in ["xla", "lazy", "ipu", "mtia"]:\n        self = self.to("cpu")' in source
+
+
+@pytest.mark.parametrize("columns", [4, 33])
+def test_an_int8_product_in_bfloat16_reads_beyond_a_row(run_forked, columns):
+    program = f"""
+        import torch
+        for _ in range(50):
+            x = torch.ones(3, {columns}, dtype=torch.bfloat16)
+            codes = torch.ones(5, {columns}, dtype=torch.int8)
+            y = torch._weight_int8pack_mm(x, codes, torch.ones(5, dtype=x.dtype))
+            if (y != {columns}).any():
+                print("wrong")
+                break
+    """
+    process = run_forked(program)
+    assert process.returncode == -signal.SIGSEGV or process.stdout == "wrong\n"
