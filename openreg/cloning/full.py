@@ -39,12 +39,6 @@ EDITS: dict[str, list[tuple[str, str]]] = {
         (", where the Autoload chapter shows them", ""),
         ("# nox -s tests\n", ""),
         (', "tests"]\npythonpath', "]\npythonpath"),
-        (
-            '  "openreg/tests/tools",\n'
-            '  "openreg/tests/examples/sharding", '
-            "# its model, which tests of several pages train\n",
-            "",
-        ),
         ("; tests-on -- cuda smoke runs it", ""),
     ],
     "cmake/FindInstalledTorch.cmake": [("requirements/torch.txt", "pyproject.toml")],
@@ -80,6 +74,7 @@ EDITS: dict[str, list[tuple[str, str]]] = {
     ],
 }
 CUT = "\n# nox -s coverage\n"  # of pyproject.toml: the rest is for the guide's tools
+FOLDERS_OF_TESTS = re.compile(r"^pythonpath = \[\n(?: .*\n)+\]$", re.MULTILINE)
 FIND_DRIVER = """\
 # Finds lib{driver}.so and its headers below DRIVER_ROOT, and installs both.
 set(DRIVER_ROOT "" CACHE PATH "Has include and lib of the driver")
@@ -168,6 +163,7 @@ def edited(path: Path) -> str:
         text = text.replace(old, new)
     if path.name == "pyproject.toml":
         text = text.partition(CUT)[0]
+        text = FOLDERS_OF_TESTS.sub('pythonpath = ["openreg/tests/support"]', text)
     return text if path.name == "LICENSE" else without_guide(text)
 
 
