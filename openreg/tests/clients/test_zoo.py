@@ -37,8 +37,10 @@ def train(name, device):
         losses.append(loss.detach())
     assert loss.device.type == torch.device(device).type
     return torch.stack(losses).cpu()
+    # LITERALINCLUDE END: TRAIN_ZOO
 
 
+# LITERALINCLUDE START: ZOO_TEST
 @pytest.mark.parametrize("name", MODELS)
 def test_a_model_of_the_zoo_trains_as_on_the_cpu(name):
     device = torch.accelerator.current_accelerator()
@@ -47,7 +49,7 @@ def test_a_model_of_the_zoo_trains_as_on_the_cpu(name):
     assert losses[-1] < losses[0]
     assert_close(losses, train(name, "cpu"), rtol=0, atol=1e-6)
     assert not counts
-    # LITERALINCLUDE END: TRAIN_ZOO
+    # LITERALINCLUDE END: ZOO_TEST
 
 
 def test_the_page_lists_the_models_of_the_zoo():
