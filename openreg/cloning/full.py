@@ -39,12 +39,6 @@ EDITS: dict[str, list[tuple[str, str]]] = {
         (", where the Autoload chapter shows them", ""),
         ("# nox -s tests\n", ""),
         (', "tests"]\npythonpath', "]\npythonpath"),
-        (
-            '  "openreg/tests/tools",\n'
-            '  "openreg/tests/examples/sharding", '
-            "# its model, which tests of several pages train\n",
-            "",
-        ),
         ("; tests-on -- cuda smoke runs it", ""),
     ],
     "cmake/FindInstalledTorch.cmake": [("requirements/torch.txt", "pyproject.toml")],
@@ -60,18 +54,27 @@ EDITS: dict[str, list[tuple[str, str]]] = {
     ],
     "CMakeLists.txt": [(", as .ci/run and nox -s lint do", "")],
     f"{DRIVER}/CMakeLists.txt": [(", as .ci/run and nox -s lint do", "")],
-    "openreg/tests/conftest.py": [
+    "openreg/tests/conftest.py": [  # the headers of either driver are installed
+        (
+            'driver = OPENREG / "third_party/openreg/include"',
+            'driver = LIBRARIES.parent / "include"',
+        ),
+        (
+            '[OPENREG / "third_party/openreg/include/openreg.h"]',
+            '[LIBRARIES.parent / "include/openreg.h"]',
+        ),
         (
             'collect_ignore = ["clients"]  '
             "# what they import is in the environment of nox -s clients\n",
             "",
-        )
+        ),
     ],
     "openreg/csrc/CMakeLists.txt": [
         ("; the folders are explained in openreg/csrc/README.md", "")
     ],
 }
 CUT = "\n# nox -s coverage\n"  # of pyproject.toml: the rest is for the guide's tools
+FOLDERS_OF_TESTS = re.compile(r"^pythonpath = \[\n(?: .*\n)+\]$", re.MULTILINE)
 FIND_DRIVER = """\
 # Finds lib{driver}.so and its headers below DRIVER_ROOT, and installs both.
 set(DRIVER_ROOT "" CACHE PATH "Has include and lib of the driver")
@@ -160,6 +163,7 @@ def edited(path: Path) -> str:
         text = text.replace(old, new)
     if path.name == "pyproject.toml":
         text = text.partition(CUT)[0]
+        text = FOLDERS_OF_TESTS.sub('pythonpath = ["openreg/tests/support"]', text)
     return text if path.name == "LICENSE" else without_guide(text)
 
 

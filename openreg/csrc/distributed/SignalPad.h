@@ -9,7 +9,7 @@
 namespace openreg {
 
 // A signal pad is an array of 32-bit words in the memory of each rank: one for each
-// pair of a channel and a sender. All words are 0 when no rank waits. Plain data,
+// pair of a channel and a sender. All words are 0 while no rank waits. Plain data,
 // copied into a kernel; its functions are for kernels.
 struct SignalPad {
   const char* name;  // for errors

@@ -220,7 +220,8 @@ def test_cloning_lists_each_decision_once(acme):
 
 
 def test_a_decision_is_one_line_and_stands_above_code():
-    for path in full.sources():
+    code = [path for path in full.sources() if path.suffix != ".md"]
+    for path in code:
         lines = (full.ROOT / path).read_text().splitlines()
         for number, line in enumerate(lines):
             if "VENDOR:" in line:

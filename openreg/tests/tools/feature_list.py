@@ -112,7 +112,7 @@ FEATURES = [
         "`AutogradExit`",
         (f"{C}simulator/AutogradExit.cpp", f"{MODULE}_engine.py"),
         "operators/test_exit.py",
-        "ship/known-crashes",
+        "ship/known-crashes-exit",
         1,
         "csrc/runtime/AutogradExit.*",
     ),
@@ -296,6 +296,14 @@ FEATURES = [
         6,
     ),
     optional(
+        "Products with weights of 8 bits",
+        "`_int_mm`, `_weight_int8pack_mm`",
+        (f"{A}ops/QuantizedProducts.cpp",),
+        "operators/test_quantized_products.py",
+        "modules/quantization",
+        6,
+    ),
+    optional(
         "Generator",
         "`c10::GeneratorImpl`",
         (f"{R}random/OpenRegGenerator.cpp", f"{MODULE}random.py"),
@@ -340,7 +348,7 @@ FEATURES = [
         "`torch_dynamo_backends`",
         (f"{PACKAGE}_dynamo.py",),
         "modules/test_compile_dynamo.py",
-        "modules/compile-dynamo",
+        "modules/compile-backend",
         8,
     ),
     optional(
@@ -362,9 +370,17 @@ FEATURES = [
     optional(
         "Collectives",
         "`c10d::Backend`",
-        (f"{C}distributed/*.cpp", f"{MODULE}_distributed.py"),
+        (f"{C}distributed/[CDGPW]*.cpp", f"{MODULE}_distributed.py"),
         "modules/test_distributed.py",
         "modules/distributed",
+        9,
+    ),
+    optional(
+        "Symmetric memory",
+        "`c10d::symmetric_memory::SymmetricMemoryAllocator`",
+        (f"{C}distributed/[OS]*.cpp",),
+        "modules/test_symmetric_memory.py",
+        "modules/symmetric-memory",
         9,
     ),
     optional(
@@ -380,7 +396,7 @@ FEATURES = [
         "strategies of DTensor",
         (f"{MODULE}_sharding.py",),
         "modules/test_sharding_attention.py",
-        "modules/sharding",
+        "modules/sharding-attention",
         9,
     ),
 ]

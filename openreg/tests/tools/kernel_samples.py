@@ -190,7 +190,7 @@ class Recorder(TorchDispatchMode):
         clone = lambda x: x.detach().clone()  # noqa: E731
         before = tree_map_only(torch.Tensor, clone, (args, kwargs or {}))
         result = func(*args, **(kwargs or {}))
-        # A kernel that writes no element may not check the dtype.
+        # A kernel that writes no element may ignore the dtype.
         if all(x.numel() for x in tree_leaves(result) if isinstance(x, torch.Tensor)):
             self._record(name, *before)
         return result

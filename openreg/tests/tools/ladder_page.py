@@ -73,8 +73,7 @@ TAIL = """\
 * Stages 4 and 5 make the backend fast.
 * Stages 6 to 9 add what no fallback covers.
 
-Next: [architecture](architecture.md), or the chapters of the first stage that your
-backend lacks.
+Next: [features](features.md), with the files and the test of each one.
 """
 
 
