@@ -50,6 +50,18 @@ an error differs, the session fails.
 * **driver:** how many functions of the driver the stage calls for the first time.
 * **days:** an estimate, for one engineer who knows the driver. Nothing measures it.
 
+The picture shows the stages from the bottom up, and which of the two backends has their
+files.
+
+```{{diagram}} ladder
+:alt: Ten stages, from the bottom up. Stages 0 to 3 are the starter: name and \
+module, device and guard, allocate and copy, train by fallback. After stage 3 a \
+network trains. Stages 4 to 9 are the files of the large backend: streams, events \
+and asynchronous copies; native kernels; convolution, attention and recurrent \
+networks; generator and mixed precision; profiler and graphs; distributed. Stages 4 \
+and 5 make the backend fast.
+```
+
 The files of stages 0 to 3 are those of `openreg/starter`: a test checks that each file
 is in one stage. From stage 4 on the files are those of the large backend, in `openreg`:
 the sources of the chapter, the headers that they include, and the source beside each
