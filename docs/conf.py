@@ -38,6 +38,7 @@ extensions = [
     "site_llms",
     "site_reading_time",
     "site_sitemap",
+    "site_snippet_length",
     "trace_picture",
 ]
 exclude_patterns = ["_ext", "_static", "_templates", "_tests"]
@@ -77,6 +78,64 @@ site_long_pages = [
     "start/first-operators",
 ]
 
+# -- How long a snippet is -------------------------------------------------------------
+
+# Pages with code of more than 25 lines, or with more than 12 and neither callouts nor
+# emphasis; the list may only become shorter.
+site_long_snippets = [
+    "frontend/autoload",
+    "frontend/data-loading",
+    "frontend/device-module",
+    "frontend/ipc",
+    "frontend/multiprocessing",
+    "frontend/python-only",
+    "frontend/python-only-operators",
+    "frontend/random-operators",
+    "frontend/serialization",
+    "operators/attention",
+    "operators/attention-kernel",
+    "operators/autograd-function",
+    "operators/composite",
+    "operators/custom",
+    "operators/custom-python",
+    "operators/custom-stable",
+    "operators/deterministic",
+    "operators/fallback",
+    "operators/fallback-kernel",
+    "operators/fallback-traps",
+    "operators/fused-layers",
+    "operators/launch",
+    "operators/launch-arguments",
+    "operators/layouts",
+    "operators/minimal",
+    "operators/minimal-copies",
+    "operators/quantized-and-nested",
+    "operators/sparse",
+    "operators/sparse-training",
+    "operators/structured",
+    "operators/structured-errors",
+    "operators/stub",
+    "operators/unstructured",
+    "runtime/capability",
+    "runtime/custom-tensor",
+    "runtime/device",
+    "runtime/event",
+    "runtime/faults",
+    "runtime/generator",
+    "runtime/generator-errors",
+    "runtime/guard",
+    "runtime/hooks",
+    "runtime/host-memory",
+    "runtime/memory",
+    "runtime/memory-settings",
+    "runtime/memory-streams",
+    "runtime/random-kernels",
+    "runtime/storage-tags",
+    "runtime/stream",
+    "ship/diagnose",
+    "start/ladder",
+]
+
 # -- How it looks ----------------------------------------------------------------------
 
 html_theme = "pydata_sphinx_theme"
@@ -88,7 +147,7 @@ html_js_files = [("site.js", {"defer": "defer"})]
 html_copy_source = False  # readers get the Markdown that site_llms writes
 html_show_sphinx = False
 html_additional_pages = {"404": "404.html"}
-html_use_index = False  # an empty index helps nobody; search finds the symbols
+html_use_index = False  # an index would be empty; search finds the symbols
 html_sidebars = {"**": ["site-nav"]}
 html_context = {
     "default_mode": "auto",

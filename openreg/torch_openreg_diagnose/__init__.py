@@ -215,7 +215,7 @@ def _problems(report: Report) -> list[dict[str, str]]:
         found.append((f"it does not load: {report['error']}", remedy))
     elif report["loaded"] and not report["devices"]:
         found.append(
-            (f"there is no device: {report['error']}", "see docs/runtime/errors.md")
+            (f"there is no device: {report['error']}", 'see "Errors" in the guide')
         )
     return [{"problem": what, "remedy": remedy} for what, remedy in found]
 
@@ -283,5 +283,5 @@ def main(arguments: list[str] | None = None) -> int:
 def _explain(message: str) -> int:
     """Print what the error index knows of a message; return 1 if that is nothing."""
     known = show_explained(message)
-    print(known or "the index has no such message: see docs/ship/debugging.md")
+    print(known or 'the index has no such message: see "Debugging" in the guide')
     return 0 if known else 1

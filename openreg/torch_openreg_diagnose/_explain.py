@@ -48,7 +48,7 @@ def explain(message: str) -> list[dict[str, str]]:
 def show(message: str) -> str:
     """Return the rows that fit, for people to read; empty if none does."""
     texts = [
-        f"{row['seen']}\n  {row['why']}\n  see docs/{row['page']}"
+        f'{row["seen"]}\n  {row["why"]}\n  see "{row["title"]}" in the guide'
         for row in explain(message)
     ]
     return "\n".join(texts)

@@ -59,7 +59,7 @@ void check_reduction(const char* name, const ReduceOp& op, at::ScalarType dtype)
   }
   TORCH_CHECK_TYPE(good, name, " cannot reduce ", dtype, " with ReduceOp.",
                    name_of_reduction(op.op_),
-                   "; the page modules/distributed has a table of what it can");
+                   "; see \"Collectives, messages and dtypes\" in the guide");
 }
 
 void check_single(const char* name, size_t tensors) {

@@ -39,8 +39,10 @@ def train(name, device, compiled=False):
         losses.append(loss.detach())
     assert loss.device.type == torch.device(device).type
     return torch.stack(losses).cpu()
+    # LITERALINCLUDE END: TRAIN_ZOO
 
 
+# LITERALINCLUDE START: ZOO_TEST
 @pytest.mark.parametrize("name", MODELS)
 def test_a_model_of_the_zoo_trains_as_on_the_cpu(name):
     device = torch.accelerator.current_accelerator()
@@ -49,7 +51,7 @@ def test_a_model_of_the_zoo_trains_as_on_the_cpu(name):
     assert losses[-1] < losses[0]
     assert_close(losses, train(name, "cpu"), rtol=0, atol=1e-6)
     assert not counts
-    # LITERALINCLUDE END: TRAIN_ZOO
+    # LITERALINCLUDE END: ZOO_TEST
 
 
 @pytest.mark.parametrize("name", ["bert", "gpt2", "llama", "vit", "resnet"])

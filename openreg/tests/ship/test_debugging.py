@@ -86,7 +86,7 @@ def test_what_no_page_knows_finds_nothing():
 
 def test_the_command(capsys):
     assert torch_openreg_diagnose.main(["--explain", "is not a DeviceAllocator"]) == 0
-    assert "see docs/" in capsys.readouterr().out
+    assert 'see "Device memory" in the guide' in capsys.readouterr().out
     assert torch_openreg_diagnose.main(["--explain", "banana"]) == 1
     assert "no such message" in capsys.readouterr().out
 
@@ -100,3 +100,15 @@ def test_the_command_needs_no_backend():
         [sys.executable, "-c", program], capture_output=True, text=True
     )
     assert process.stdout.splitlines()[-1] == "set()", process.stderr
+
+
+def test_the_pages_that_messages_name_exist():
+    folder = DOCS.parent / "openreg"
+    sources = [*folder.glob("csrc/**/*.cpp"), *folder.glob("torch_openreg*/**/*.py")]
+    text = "".join(source.read_text() for source in sources)
+    named = set(re.findall(r'see \\?"([^"\\{]+)\\?" in the guide', text))
+    pages = [page.read_text() for page in DOCS.glob("[!_]*/*.md")]
+    assert len(named) >= 4
+    assert {f"# {name}" for name in named} <= {
+        page.partition("\n")[0] for page in pages
+    }

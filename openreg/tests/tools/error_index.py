@@ -139,9 +139,17 @@ def collect() -> list[Row]:
 
 
 def data(rows: list[Row]) -> str:
-    """The rows as JSON without Markdown's links, one on a line."""
-    plain = [{**r, "why": LINK.sub(r"\1", r["why"])} for r in rows]
+    """The rows as JSON, with titles of pages instead of links, one on a line."""
+    plain = [
+        {**r, "why": LINK.sub(r"\1", r["why"]), "title": title_of(r)} for r in rows
+    ]
     return "[\n" + ",\n".join(json.dumps(r) for r in plain) + "\n]\n"
+
+
+def title_of(row: Row) -> str:
+    """The title of the page; users of the wheel have no folder of pages."""
+    head, _, _ = (DOCS / row["page"].partition("#")[0]).read_text().partition("\n")
+    return head.removeprefix("# ")
 
 
 def page(rows: list[Row]) -> str:

@@ -75,9 +75,6 @@ class OpenRegKernelGroup(KernelGroup):
         )
 
 
-# LITERALINCLUDE END: INDUCTOR_KERNEL_GROUP
-
-
 # LITERALINCLUDE START: INDUCTOR_SCHEDULING
 class OpenRegScheduling(CppScheduling):
     """Decides what is fused, as for the CPU, and generates the kernels."""

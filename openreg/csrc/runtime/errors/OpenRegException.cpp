@@ -10,13 +10,14 @@ namespace openreg {
 void throwError(orError_t error, c10::SourceLocation where, const std::string& doing) {
   const bool capture =
       error >= orErrorStreamCaptureUnsupported && error <= orErrorStreamCaptureUnjoined;
-  const char* page = capture ? "modules/graphs.md" : "runtime/errors.md";
+  const char* page = capture ? "Errors of graphs" : "Errors";
   const bool sticky = error == orErrorLaunchFailure || error == orErrorIllegalAddress;
   const char* remedy =
       sticky ? " start a new process, or call torch.openreg.simulator.reset();" : "";
   std::string message = c10::str(
-      "openreg: ", doing, doing.empty() ? "" : ": ", orGetErrorDetail(),   // (1)
-      " (", orGetErrorName(error), ";", remedy, " see docs/", page, ")");  // (2)
+      "openreg: ", doing, doing.empty() ? "" : ": ", orGetErrorDetail(),  // (1)
+      " (", orGetErrorName(error), ";", remedy, " see \"", page,          // (2)
+      "\" in the guide)");
   switch (error) {
     case orErrorMemoryAllocation:
       throw c10::OutOfMemoryError(where, std::move(message));

@@ -111,9 +111,10 @@ void refuse_in_capture(DeviceIndex device, const std::string& call, const char* 
   capture->invalidate(what);
   throw c10::AcceleratorError(
       {__func__, __FILE__, uint32_t{__LINE__}}, orErrorStreamCaptureUnsupported,
-      c10::str("openreg: ", what,
-               ". This invalidates the capture "
-               "(orErrorStreamCaptureUnsupported; see docs/modules/graphs.md)"));
+      c10::str(
+          "openreg: ", what,
+          ". This invalidates the capture "
+          "(orErrorStreamCaptureUnsupported; see \"Errors of graphs\" in the guide)"));
 }
 // LITERALINCLUDE END: REFUSE_IN_CAPTURE
 

@@ -146,7 +146,7 @@ void OpenRegGraph::capture_end() {
     throw c10::AcceleratorError(
         {__func__, __FILE__, uint32_t{__LINE__}}, orErrorStreamCaptureInvalidated,
         c10::str("openreg: capture_end(): there is no graph: ", why,
-                 "; see docs/modules/graphs.md"));
+                 "; see \"Errors of graphs\" in the guide"));
   }
   size_t tasks = 0;
   OPENREG_CHECK(orGraphGetNodeCount(graph_, &tasks));
@@ -304,7 +304,7 @@ void OpenRegGraph::debug_dump(const std::string& path) {
 // VENDOR: whether your driver records graphs
 // LITERALINCLUDE START: REGISTER_GRAPH
 // The key is the device's name in upper case. With PrivateUse1 this compiles too, and
-// nobody ever looks there.
+// no lookup finds it.
 namespace at {
 REGISTER_GRAPH_IMPL(OPENREG, openreg::OpenRegGraph)
 }  // namespace at
