@@ -24,6 +24,8 @@ at::Tensor one_shot_all_reduce_out(const at::Tensor& input, std::string reduce_o
   TORCH_CHECK_VALUE(handle, kName,
                     " needs symmetric memory: make the input with "
                     "torch.distributed._symmetric_memory.empty()");
+  // LITERALINCLUDE END: ONE_SHOT
+  // LITERALINCLUDE START: ONE_SHOT_KERNEL
   const auto& memory = static_cast<OpenRegSymmetricMemory&>(*handle);
   const auto* base = static_cast<char*>(handle->get_buffer_ptrs()[handle->get_rank()]);
   const auto offset = static_cast<const char*>(input.const_data_ptr()) - base;
@@ -34,17 +36,17 @@ at::Tensor one_shot_all_reduce_out(const at::Tensor& input, std::string reduce_o
   }
   launch(kName, input.device(),
          [pad = memory.signals(kName, 0), parts, result = KernelTensorArg(out)] {
-           pad.barrier();  // (2)
+           pad.barrier();  // (1)
            at::Tensor sum = result.alias();
            sum.copy_(parts[0].alias());
            for (size_t rank = 1; rank < parts.size(); ++rank) {
-             at::cpu::add_out(sum, sum, parts[rank].alias());  // (3)
+             at::cpu::add_out(sum, sum, parts[rank].alias());  // (2)
            }
-           pad.barrier();  // (4)
+           pad.barrier();  // (3)
          });
+  // LITERALINCLUDE END: ONE_SHOT_KERNEL
   return out;
 }
-// LITERALINCLUDE END: ONE_SHOT
 
 at::Tensor one_shot_all_reduce(const at::Tensor& input, std::string reduce_op,
                                std::string group) {

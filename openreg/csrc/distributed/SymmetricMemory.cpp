@@ -112,6 +112,8 @@ SymmetricPeers::SymmetricPeers(std::shared_ptr<SymmetricBlock> own,
     buffers.push_back(base);
     pads.push_back(static_cast<char*>(base) + peer.pad_offset);
   }
+  // LITERALINCLUDE END: SYMMETRIC_RENDEZVOUS
+  // LITERALINCLUDE START: SYMMETRIC_ADDRESSES
   const OpenRegGuard guard(block->device);
   const size_t half = size * sizeof(void*);
   void* lists = nullptr;
@@ -120,9 +122,9 @@ SymmetricPeers::SymmetricPeers(std::shared_ptr<SymmetricBlock> own,
   OPENREG_CHECK(orMemcpy(lists, buffers.data(), half, orMemcpyHostToDevice));
   OPENREG_CHECK(orMemcpy(static_cast<char*>(lists) + half, pads.data(), half,
                          orMemcpyHostToDevice));
-  exchange(group, store, "opened", mine);  // (3)
+  exchange(group, store, "opened", mine);  // (1)
+  // LITERALINCLUDE END: SYMMETRIC_ADDRESSES
 }
-// LITERALINCLUDE END: SYMMETRIC_RENDEZVOUS
 
 // -- what torch calls --
 

@@ -5,8 +5,15 @@ import io
 
 import pytest
 import torch
+import torch.distributed as dist
 from int8_weight import Int8Weight, quantize, to_int8
+from language_model import compare
 from llama import Llama, sentences
+from ranks import Ranks
+from split_columns import split_columns
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import fully_shard
+from torch.distributed.tensor import Shard, distribute_tensor
 from torch.profiler import ProfilerActivity, profile
 from torch.testing import assert_close
 
@@ -124,3 +131,44 @@ def test_compiled(dynamic, backend, inductor):
     assert KERNELS[dynamic] in names
     assert any("fused" in name for name in names) == (backend == "inductor")
     assert_close(result, expected)
+
+
+def test_a_trained_model_keeps_its_loss(no_fallback):
+    (_, size, loss, right), *others = compare("openreg", steps=30)
+    for _, other_size, other_loss, other_right in others:
+        assert 3 * other_size < size
+        assert abs(other_loss - loss) < 0.01
+        assert abs(other_right - right) < 0.01
+    assert loss < 4  # that of a model which knows nothing is 4.16
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory):
+    group = Ranks(2, tmp_path_factory.mktemp("two"), "occl")
+    yield group
+    group.close()
+
+
+def compute_in_parts(state, dynamic):
+    made, x = layer(dynamic).to("openreg"), torch.ones(3, 24, device="openreg")
+    with torch.no_grad():
+        expected = made(x)
+        split_columns(made[0], dist.group.WORLD)
+        result = made(x)
+    return tuple(made[0].weight.shape), expected.cpu(), result.cpu()
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_each_rank_keeps_some_rows(two, dynamic):
+    for shape, expected, result in two.run(compute_in_parts, dynamic):
+        assert shape == (4, 24)
+        assert_close(result, expected, rtol=0, atol=1e-6)
+
+
+def test_sharded_parameters_are_refused(alone):
+    made, mesh = layer(False).to("openreg"), init_device_mesh("openreg", (1,))
+    words = r"aten.split.Tensor of an Int8Weight"
+    with pytest.raises(NotImplementedError, match=words):
+        distribute_tensor(made[0].weight, mesh, [Shard(0)])
+    with pytest.raises(NotImplementedError, match=words):
+        fully_shard(made, mesh=mesh)

@@ -38,7 +38,7 @@ def test_int_mm_into_a_view():
     assert (memory == 1).all()
 
 
-# A row of the CPU's kernel in bfloat16 is a multiple of 16; the others must fit, too.
+# The CPU's own kernel is right in bfloat16 only for rows of a multiple of 16.
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("sizes", [(3, 5, 7), (1, 4, 1), (4, 33, 31), (5, 64, 32)])
 def test_int8pack_mm(dtype, sizes):
