@@ -13,6 +13,7 @@ from pathlib import Path
 from sphinx.application import Sphinx
 
 LISTS = "reference/copy-lists"
+NOT_READ = "copy-list"  # site_reading_time does not count it
 TITLE = "Copy into your backend"
 FEATURE = re.compile(r"^## (.+)\n\nStage \d\. Chapter: \[([^\]]+)\]", re.MULTILINE)
 SECTION = re.compile(rf"^## {TITLE}\n(?:(?!^## ).*\n?)*", re.MULTILINE)
@@ -31,6 +32,7 @@ def with_links(source: str, page: str, titles: list[str]) -> str:
     up = "../" * page.count("/")
     links = [f"[{title.lower()}]({up}{LISTS}.md#{anchor(title)})" for title in titles]
     line = f"All files, with everything that they include: {', '.join(links)}.\n"
+    line = f"{{.{NOT_READ}}}\n{line}"
     return SECTION.sub(lambda m: f"{m[0].rstrip()}\n\n{line}\n", source, count=1)
 
 

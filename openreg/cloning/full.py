@@ -170,11 +170,11 @@ def edited(path: Path) -> str:
 def write_full(spelling: Spelling, target: Path) -> list[Path]:
     """Write the copy into a folder; return its files."""
     made = []
-    address = f"https://{spelling.name}.example/"  # of pages that errors name
+    manual = f"in the manual of {spelling.name}"  # which errors name
     for path in sources():
         text = edited(path)
         if path.name != "LICENSE":
-            text = spelling.renamed(text.replace("docs/", address), str(path))
+            text = spelling.renamed(text, str(path)).replace("in the guide", manual)
         made.append(_write(target / spelling.renamed(str(path), ""), text))
     third_party = target / spelling.name / "third_party"
     if spelling.driver == SIMULATED:

@@ -70,12 +70,5 @@ def _in_three_cases(text: str, old: str, new: str) -> str:
 
 
 def without_guide(text: str) -> str:
-    """The text without the markers, callouts and comments that are for the guide."""
-    text = CALLOUT.sub("", MARKER.sub("", text))
-    return REFERENCE.sub(lambda found: found[0] if is_message(found) else "", text)
-
-
-def is_message(found: re.Match[str]) -> bool:
-    """Whether a reference stands in a string, which a user of the backend reads."""
-    before = found.string[: found.start()].rpartition("\n")[2]
-    return '"' in before.replace('"""', "")
+    """The text without the markers, callouts and references that are for the guide."""
+    return REFERENCE.sub("", CALLOUT.sub("", MARKER.sub("", text)))

@@ -24,7 +24,8 @@ LINK = "[lstm, gru layers](../reference/copy-lists.md#lstm-gru-layers)"
 
 def test_the_link_stands_at_the_end_of_the_section() -> None:
     text = with_links(CHAPTER, "operators/layers", ["LSTM, GRU layers"])
-    assert f"it.\n\nAll files, with everything that they include: {LINK}.\n" in text
+    added = f"{{.copy-list}}\nAll files, with everything that they include: {LINK}.\n"
+    assert f"it.\n\n{added}" in text
     assert text.endswith("\n\n## Recap\n\nDone.\n")
 
 
@@ -40,9 +41,11 @@ def test_the_link_leads_to_the_list(tmp_path: Path) -> None:
     pages = {"index.md": front, f"{LISTS}.md": LIST, "operators/layers.md": CHAPTER}
     pages["other.md"] = other
     settings = 'extensions.append("site_copy_lists")\n'
+    settings += 'myst_enable_extensions.append("attrs_block")\n'
     built = build(tmp_path, pages, settings=settings)
     assert built.code == 0, built.messages
     assert 'copy-lists.html#lstm-gru-layers"' in built.text("operators/layers.html")
+    assert '<p class="copy-list">' in built.text("operators/layers.html")
     assert "All files" not in built.text("other.html")
 
 

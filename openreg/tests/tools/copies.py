@@ -15,13 +15,14 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 TOOLS = Path(__file__).resolve().parent
 sys.path[:0] = [str(TOOLS), str(TOOLS.parent / "support")]
 
 from feature_files import copy_into  # noqa: E402
-from feature_list import FEATURES  # noqa: E402
+from feature_list import FEATURES, Feature  # noqa: E402
 from starter_build import (  # noqa: E402
     BUILT,
     STARTER,
@@ -87,12 +88,17 @@ def compile_a_few() -> None:
 
 def compile_the_lists() -> None:
     """Compile the first source of each list of files, where only the list is."""
-    for feature in FEATURES:
-        folder = BUILT / "list"
-        shutil.rmtree(folder, ignore_errors=True)
-        copies = copy_into(feature, folder)
-        sources = [path for path in copies if path.suffix == ".cpp"][:1]
-        compile_files(sources, folder, OPENREG / DRIVER, ["-DUSE_KINETO"])
+    shutil.rmtree(BUILT / "lists", ignore_errors=True)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for _ in pool.map(compile_a_list, FEATURES):
+            pass
+
+
+def compile_a_list(feature: Feature) -> None:
+    folder = BUILT / "lists" / feature.name.replace(" ", "-")
+    copies = copy_into(feature, folder)
+    sources = [path for path in copies if path.suffix == ".cpp"][:1]
+    compile_files(sources, folder, OPENREG / DRIVER, ["-DUSE_KINETO"])
 
 
 def compile_files(

@@ -66,7 +66,9 @@ list below "Copy into your backend".
 
 * {required} required features make a backend that trains. The starter has all of them.
 * Every other feature has a list of files, a test and a chapter of its own.
-* Next: [architecture](architecture.md), or the chapter of the first feature you need.
+* The lists come from the sources, and `nox -s ladder` compiles them.
+
+Next: [architecture](architecture.md), or the chapter of the first feature you need.
 """
 LISTS_HEAD = """\
 # Files of each feature
