@@ -101,8 +101,10 @@ void put_kernel(at::TensorIterator& iterator, const at::TensorBase& self,
 // A negative eps stands for none.
 void logit_kernel(at::TensorIteratorBase& iterator, const at::Scalar& eps) {
   const double limit = eps.toDouble();
+  // The kernel would convert integers to the default dtype of the moment when it runs.
   launch_out("logit", at::cpu::logit_outf, std::array{iterator.tensor(0)},
-             iterator.tensor(1), limit < 0 ? std::nullopt : std::make_optional(limit));
+             iterator.tensor(1).to(iterator.common_dtype()),
+             limit < 0 ? std::nullopt : std::make_optional(limit));
 }
 
 // The iterator has two outputs, and then the input, the weight and the gradient.

@@ -155,7 +155,9 @@ at::ScalarType KernelDtypes::check_tensors(const char* name,
       expected = same;
     }
   }
-  const at::ScalarType found = dtypes[furthest];
+  const at::ScalarType found = dtypes[furthest] == at::ScalarType::Undefined
+                                   ? dtypes.back()  // of inputs without elements
+                                   : dtypes[furthest];
   TORCH_CHECK_NOT_IMPLEMENTED(expected != at::ScalarType::Undefined, "\"", name,
                               "\" not implemented for '", found, "'");
   TORCH_CHECK(false, "expected scalar type ", expected, " but found ", found);

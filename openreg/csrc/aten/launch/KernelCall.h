@@ -146,6 +146,21 @@ std::string_view text_of(const Args&... args) {
   return text;
 }
 
+// Of the tensors among the arguments, then of the output; Undefined for those without
+// elements. Where no tensor has an element, any dtype will do.
+template <class... Args>
+c10::SmallVector<at::ScalarType, 8> dtypes_of(const at::Tensor& out,
+                                              const Args&... args) {
+  constexpr at::ScalarType kNone = at::ScalarType::Undefined;
+  c10::SmallVector<at::ScalarType, 8> dtypes;
+  (for_each_dtype(args, [&](at::ScalarType dtype) { dtypes.push_back(dtype); }), ...);
+  const bool none = std::all_of(dtypes.begin(), dtypes.end(),
+                                [](at::ScalarType dtype) { return dtype == kNone; });
+  dtypes.push_back(none && !dtypes.empty() && out.numel() == 0 ? kNone
+                                                               : out.scalar_type());
+  return dtypes;
+}
+
 // LITERALINCLUDE START: RUN
 // Enqueues the kernel, unless it has nothing to write. `compute` is the common dtype
 // that TensorIterator found, or Undefined. Throws if the kernel library has no kernel
@@ -154,9 +169,7 @@ template <class Call, class... Args>
 void run(const Kernel<typename Call::Function>& kernel, Form form,
          at::ScalarType compute, const typename Call::Outputs& outputs,
          const Args&... args) {
-  c10::SmallVector<at::ScalarType, 8> dtypes;
-  (for_each_dtype(args, [&](at::ScalarType dtype) { dtypes.push_back(dtype); }), ...);
-  dtypes.push_back(outputs[0].scalar_type());
+  const auto dtypes = dtypes_of(outputs[0], args...);
   c10::SmallVector<const at::Scalar*, 4> numbers;
   (for_each_scalar(args, [&](const at::Scalar* x) { numbers.push_back(x); }), ...);
   const KernelDtypes& entry = kernel.dtypes_for(text_of(args...));  // (1)

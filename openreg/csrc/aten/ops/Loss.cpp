@@ -78,6 +78,12 @@ at::Tensor binary_cross_entropy(const at::Tensor& self, const at::Tensor& target
                                 const std::optional<at::Tensor>& weight,
                                 int64_t reduction) {
   check_same_device("binary_cross_entropy", self, target, weight);
+  if (is_given(weight)) {
+    const auto sizes = at::infer_size_dimvector(self.sizes(), weight->sizes());
+    TORCH_CHECK(at::IntArrayRef(sizes) == self.sizes(), "output with shape ",
+                self.sizes(), " doesn't match the broadcast shape ",
+                at::IntArrayRef(sizes));
+  }
   at::Tensor out = make_loss("binary_cross_entropy", self, target, reduction);
   launch_out("binary_cross_entropy", Into<at::binary_cross_entropy>::write,
              std::array{out}, self, target, weight, reduction);

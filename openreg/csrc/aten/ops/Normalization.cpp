@@ -192,6 +192,8 @@ ThreeTensors native_batch_norm(const at::Tensor& input,
                    std::pair{"bias", bias});
   TORCH_CHECK(training || (is_given(running_mean) && is_given(running_var)),
               "openreg: batch_norm: evaluation needs running_mean and running_var");
+  TORCH_CHECK(!training || input.numel() > 0, "input tensor must have at least one ",
+              "element, but got input_sizes = ", input.sizes());
   // LITERALINCLUDE START: BATCH_NORM
   const int64_t channels = input.size(1);
   const c10::DimVector sizes{training ? channels : 0};

@@ -55,6 +55,7 @@ at::Tensor& variance(const char* name, VarFunction* function, const at::Tensor& 
   check_same_device(name, self, out);
   const auto mask = at::native::make_dim_mask(dim, self.dim());
   at::native::resize_output(out, at::native::shape_from_dim_mask(self, mask, keepdim));
+  at::assert_no_internal_overlap(out);
   // The kernel does not reduce a whole tensor of low precision to a wider number.
   const bool widens = at::isReducedFloatingType(self.scalar_type()) &&
                       !at::isReducedFloatingType(out.scalar_type());
