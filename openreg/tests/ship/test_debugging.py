@@ -86,7 +86,7 @@ def test_what_no_page_knows_finds_nothing():
 
 def test_the_command(capsys):
     assert torch_openreg_diagnose.main(["--explain", "is not a DeviceAllocator"]) == 0
-    assert 'see "Device memory" in the guide' in capsys.readouterr().out
+    assert 'see "Minimal operators" in the guide' in capsys.readouterr().out
     assert torch_openreg_diagnose.main(["--explain", "banana"]) == 1
     assert "no such message" in capsys.readouterr().out
 
