@@ -1,4 +1,4 @@
-"""What every `nox` session does; CONTRIBUTING.md tells when to use which."""
+"""What every `nox` session does; CONTRIBUTING.md explains when to use which."""
 
 # /// script
 # requires-python = ">=3.11"

@@ -37,7 +37,7 @@ AUTOGRAD = {
     "torch": "torch, with the formula of `derivatives.yaml`, or an error for `out=`",
     "its parts": "the operators that it is made of",
     "ours": "this backend",
-    "nobody": "nobody: the call passes through",
+    "nobody": "no kernel: the call passes through",
 }
 
 

@@ -28,7 +28,7 @@ from snippet_contract.transcripts import (
 
 
 class Events:
-    """The file that tells `run_pages.py` what happened so far."""
+    """The file that reports to `run_pages.py` what happened so far."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("w", encoding="utf-8")
@@ -53,7 +53,7 @@ class Events:
 
 
 class ExampleRunner(doctest.DocTestRunner):
-    """Tells starts and failures with the lines of the page instead of printing them."""
+    """Reports starts and failures with the page's lines instead of printing them."""
 
     def __init__(self, events: Events) -> None:
         super().__init__(optionflags=FLAGS, verbose=False)

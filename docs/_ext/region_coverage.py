@@ -146,7 +146,7 @@ def _idle(snippet: Snippet, lines: dict[int, int]) -> list[int]:
 def _fault(path: str, snippet: Snippet, lines: dict[int, int] | None) -> str:
     if lines is None:
         return (
-            f"{path}:{snippet.start}: {snippet.name} is shown, but no report knows its"
+            f"{path}:{snippet.start}: {snippet.name} is shown, but no report has its"
             " file: no test loaded it. Test it, or list it with a reason."
         )
     idle = _idle(snippet, lines)

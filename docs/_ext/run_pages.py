@@ -217,7 +217,7 @@ def _how_it_ended(
     else:
         text = f"{page}: the page {how} before its first example"
     if status is not None and status < 0:
-        text += "\n  docs/ship/known-crashes.md tells what this signal means"
+        text += "\n  docs/ship/known-crashes.md explains this signal"
     tail = log.read_text(encoding="utf-8", errors="replace").splitlines()[-TAIL_LINES:]
     if tail:
         text += "\n  its last output\n" + _indent("\n".join(tail))

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page
 
 
 def open_whole(page: Page, origin: str, name: str) -> None:
-    """Open a page of a site; it asks nobody else for anything and reports no error."""
+    """Open a page of a site; it makes no outside request and reports no error."""
     seen = watch(page, origin)
     page.goto(origin + name, wait_until="load")
     page.wait_for_function("document.fonts.status === 'loaded'")

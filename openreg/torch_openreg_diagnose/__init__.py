@@ -1,7 +1,7 @@
 # Says what is installed, what works and what is wrong; see docs/ship/diagnose.md.
 """``python -m torch_openreg_diagnose [--json]``, for you and for a bug report.
 
-With ``--explain MESSAGE`` it tells what an error means, see ``_explain.py``.
+With ``--explain MESSAGE`` it explains an error, see ``_explain.py``.
 
 This package imports neither torch nor ``torch_openreg``: it must also report where
 they do not load. A second process tries to load them, see ``_probe.py``. The exit
@@ -281,7 +281,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _explain(message: str) -> int:
-    """Print what the error index knows of a message; return 1 if that is nothing."""
+    """Print what the error index has on a message; return 1 if that is nothing."""
     known = show_explained(message)
     print(known or 'the index has no such message: see "Debugging" in the guide')
     return 0 if known else 1

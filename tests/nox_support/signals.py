@@ -6,7 +6,7 @@ import signal
 PAGE = "docs/ship/known-crashes.md"
 # The page has a table of the same signals and meanings; a test compares them.
 MEANINGS = {
-    "SIGABRT": "C++ code called abort(): nobody caught an exception, often while a "
+    "SIGABRT": "C++ code called abort(): an exception was not caught, often while a "
     "library was loaded. The text after `terminate called` names it",
     "SIGBUS": "mapped memory could not be had: /dev/shm or the disk is full",
     "SIGFPE": "an integer was divided by zero in C++ code",
@@ -39,5 +39,5 @@ def explain(command: str, status: int | None) -> str | None:
     meaning = MEANINGS.get(name, "it was stopped from outside")
     return (
         f"{command} was ended by {name}: {meaning}. Read {PAGE}; "
-        "`python -m torch_openreg_diagnose` tells whether the backend loads"
+        "`python -m torch_openreg_diagnose` shows whether the backend loads"
     )

@@ -13,7 +13,7 @@ from typing import NamedTuple
 FLAGS = doctest.ELLIPSIS | doctest.DONT_ACCEPT_TRUE_FOR_1
 
 # An example as written in a page. Counted on the raw text, independently of the parser
-# that finds the blocks, so that an example nobody runs is noticed.
+# that finds the blocks, so that an example that never runs is noticed.
 WRITTEN = re.compile(r"(?:^|[\s>])>>> +(?!#)\S")
 # A prompt anywhere in a page, also a comment or an empty one.
 PROMPT = re.compile(r"(?:^|[\s`>])>>>(?=\s|$)")

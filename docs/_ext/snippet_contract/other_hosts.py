@@ -28,7 +28,7 @@ STYLED |= {"marker-start", "mask", "stroke"}
 # Elements whose `href` is a link to click. Any other element loads its own, such as
 # <image> and <use> of SVG; <base> makes each relative address one of another host.
 LINKS = {"a", "area"}
-# What `<link rel>` only tells; a browser opens the address of every other kind.
+# What `<link rel>` only names; a browser opens the address of every other kind.
 TOLD = {"alternate", "author", "canonical", "copyright", "first", "help", "index"}
 TOLD |= {"last", "license", "next", "prev", "search", "top", "up"}
 # Control characters and spaces around an address, and line breaks inside, do not count.

@@ -132,7 +132,7 @@ def test_refuses_what_a_published_file_loads(
 def test_refuses_a_build_that_asks_another_host(
     project: Project, directive: str
 ) -> None:
-    # An address that nobody serves: the build must not wait for it.
+    # An address without a server: the build must not wait for it.
     project.page(f"```{{{directive}\n:url: http://localhost:9/x\n```\n")
     warned = [it for it in project.build() if it.rule == "contract.host"]
     [(_, place, text)] = warned

@@ -100,7 +100,7 @@ def test_refuses_file_that_no_report_knows(
     (root / "y.cpp").write_text(mark("MUL", "int mul(int a);", comment="//"))
     folder = write_gcov(root, l2=1, l3=1, l7=1, l8=1)
     assert check(root, "--cpp", folder) == 1
-    assert "y.cpp:1: MUL is shown, but no report knows its file" in (
+    assert "y.cpp:1: MUL is shown, but no report has its file" in (
         capsys.readouterr().out
     )
 

@@ -162,7 +162,7 @@ def test_crash_names_page_and_example(docs: Path) -> None:
     assert crash.startswith(
         "docs/page.md:5: the page ended by SIGABRT, while it ran\n    os.abort()"
     )
-    assert "\n  docs/ship/known-crashes.md tells what this signal means\n" in crash
+    assert "\n  docs/ship/known-crashes.md explains this signal\n" in crash
     assert "Fatal Python error: Aborted" in crash
 
 
@@ -246,7 +246,7 @@ def test_endless_command_is_ended(docs: Path) -> None:
 
 
 def test_command_line(docs: Path) -> None:
-    """All pages, a summary, JSON, and a status that tells success from failure."""
+    """All pages, a summary, JSON, and a status for success or failure."""
     (docs / "start").mkdir()
     (docs / "_drafts").mkdir()
     (docs / "start" / "one.md").write_text(doctest_block(">>> 1", "1"))

@@ -62,7 +62,7 @@ at::Tensor copy_from(const at::Tensor& self, const at::Tensor& dst, bool non_blo
 at::Tensor copy_from_and_resize(const at::Tensor& self, const at::Tensor& dst);
 // The value of a tensor of one element; waits for it.
 at::Scalar local_scalar_dense(const at::Tensor& self);
-// Tells the allocator that work on `stream` uses the memory of `self`.
+// Notes in the allocator that work on `stream` uses the memory of `self`.
 void record_stream(at::Tensor& self, at::Stream stream);
 
 // ---- Elementwise ----

@@ -15,8 +15,8 @@
 
 namespace openreg {
 
-// What the device tells the host about an operation. Shared by both: the caller may
-// drop its Work while the device is still busy.
+// What the device returns to the host about an operation. Shared by both: the caller
+// may drop its Work while the device is still busy.
 class WorkState {
  public:
   using Ptr = std::shared_ptr<WorkState>;
@@ -78,7 +78,7 @@ class OPENREG_EXPORT WorkOCCL final : public c10d::Work {
   // The same. With a timeout, the host waits too. Throws DistBackendError if the
   // operation failed, or is not over in time.
   bool wait(std::chrono::milliseconds timeout = kNoTimeout) override;
-  // Who sent; waits for it. Only a receive from any rank knows.
+  // Who sent; waits for it. Only a receive from any rank has it.
   int sourceRank() const override;
   std::vector<at::Tensor> result() override { return outputs_; }
   // Already complete, with an event of the stream: callbacks run at once, on streams

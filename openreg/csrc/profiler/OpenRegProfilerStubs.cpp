@@ -29,7 +29,7 @@ struct OpenRegProfilerStubs final : torch::profiler::impl::ProfilerStubs {
     if (cpu_ns != nullptr) {
       *cpu_ns = c10::getTime();
     }
-    constexpr auto flag = c10::EventFlag::BACKEND_DEFAULT;  // tells its time
+    constexpr auto flag = c10::EventFlag::BACKEND_DEFAULT;  // has its time
     const auto mark = std::make_shared<c10::Event>(c10::DeviceType::PrivateUse1, flag);
     mark->record(current_stream(current));
     *event = mark;
@@ -37,7 +37,7 @@ struct OpenRegProfilerStubs final : torch::profiler::impl::ProfilerStubs {
   // LITERALINCLUDE END: PROFILER_STUBS
 
   // LITERALINCLUDE START: PROFILER_ELAPSED
-  // The microseconds between two marks. A mark knows its device.
+  // The microseconds between two marks. A mark has its device.
   float elapsed(const ProfilerVoidEventStub* start,
                 const ProfilerVoidEventStub* end) const override {
     const auto* from = static_cast<const c10::Event*>(start->get());

@@ -24,7 +24,7 @@ void drain_autograd_threads() noexcept {
         torch::autograd::backward({root}, {x});
       }
     } catch (const std::exception&) {
-      // A device with a fault: nobody is left who could be told.
+      // A device with a fault: at exit, no caller can receive the error.
     }
   };
   try {

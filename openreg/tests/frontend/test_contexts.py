@@ -79,7 +79,7 @@ CONTEXTS: dict[str, tuple[Make, Callable[[], object], bool]] = {
 
 @pytest.fixture(params=CONTEXTS)
 def case(request):
-    """A context, a function that tells what it changes, its values out- and inside."""
+    """A context, a function for what it changes, its values out- and inside."""
     make, look, _ = CONTEXTS[request.param]
     context = make()
     outside = look()

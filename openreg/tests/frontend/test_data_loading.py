@@ -25,7 +25,7 @@ def data(rows: int = 12) -> TensorDataset:
 
 
 class Pair:
-    """A batch of a class of its own, which knows how to pin itself."""
+    """A batch of a class of its own, which can pin itself."""
 
     def __init__(self, rows):
         self.x = torch.stack([row[0] for row in rows])

@@ -126,7 +126,7 @@ def test_the_memory_lives_as_long_as_somebody_has_it():
     assert y.sum().item() == 1000
     del y
     assert torch.accelerator.memory_allocated() - before == size
-    del unused  # a capsule that nobody took
+    del unused  # a capsule that was not consumed
     assert torch.accelerator.memory_allocated() == before
 
 

@@ -1,5 +1,5 @@
 # Which process keeps shared memory alive; see docs/frontend/ipc.md.
-"""Processes are killed for real: SIGKILL, so that nobody cleans up."""
+"""Processes are killed for real: SIGKILL, so that no code cleans up."""
 
 import gc
 import subprocess
@@ -163,7 +163,7 @@ def test_the_receiver_waits_for_its_kernels_before_it_lets_go(peer):
     while reserved() > before and time.monotonic() < end:
         openreg.ipc_collect()
     y = torch.full((1000,), 5.0, device="openreg")
-    assert y.data_ptr() == address  # it is free again, and nobody else writes there
+    assert y.data_ptr() == address  # it is free again, and has no other writer
     openreg.synchronize()
     peer.answer()
     assert y.tolist() == [5] * 1000
@@ -184,7 +184,7 @@ def test_sending_and_freeing_on_many_threads():
     assert not any(thread.is_alive() for thread in threads)
 
 
-# -- one dies --
+# -- one is killed --
 
 
 def test_memory_comes_back_when_the_receiver_is_killed(peer):

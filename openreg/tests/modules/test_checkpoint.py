@@ -200,7 +200,7 @@ def test_each_module_attribute_that_the_page_names_is_needed(
     assert needed == NEEDS
 
 
-# --- Who fails, who dies --------------------------------------------------------------
+# --- Failures and killed processes ----------------------------------------------------
 
 
 class Full:

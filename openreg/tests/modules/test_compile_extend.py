@@ -39,7 +39,7 @@ class NegativeForExp(CustomGraphModulePass):
 
 @pytest.fixture
 def triple():
-    """A custom operator that fuses, because Inductor knows its loop."""
+    """A custom operator that fuses, because Inductor has its loop."""
 
     @torch.library.custom_op("openreg_test::triple", mutates_args=())
     def triple(x: torch.Tensor) -> torch.Tensor:

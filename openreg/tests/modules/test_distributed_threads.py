@@ -200,7 +200,7 @@ def test_calls_are_refused_while_shutdown_waits(run_here):
 
 
 def full_stream(folder):
-    """Nobody receives what one thread sends with tag 0; tag 1 goes on meanwhile."""
+    """No rank receives what one thread sends with tag 0; tag 1 goes on meanwhile."""
     other = Thread(join, folder, 1)
     group = join(folder, 0)
     other, sent = other.result(), []

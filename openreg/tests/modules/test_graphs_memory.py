@@ -40,7 +40,7 @@ def test_memory_of_a_capture_comes_from_a_pool_of_the_graph():
 
 def test_nobody_else_gets_what_a_graph_needs_only_while_it_runs():
     x = ones(MIB)
-    graph, y = capture(lambda: (x * 2 + 1).sum())  # the product dies in the capture
+    graph, y = capture(lambda: (x * 2 + 1).sum())  # the product is freed in the capture
     torch.accelerator.empty_cache()
     others = [torch.zeros(MIB, device=DEVICE) for _ in range(10)]
     graph.replay()

@@ -201,7 +201,7 @@ def test_parts_of_less_than_four_numbers_repeat_each_other(four):
     assert torch.cat(parts).unique().numel() < 8
 
 
-# --- What is missing, and who dies ----------------------------------------------------
+# --- Missing attributes and killed processes ------------------------------------------
 
 
 def make_mesh():

@@ -160,7 +160,7 @@ def test_a_program_that_imported_dtensor_before_the_backend(run_python):
 
 
 def without(state):
-    """Return what attention says on a rank where nobody registered anything."""
+    """Return what attention says on a rank without registrations."""
     from torch.distributed.tensor import DTensor
 
     propagator = DTensor._op_dispatcher.sharding_propagator

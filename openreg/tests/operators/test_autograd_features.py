@@ -129,7 +129,7 @@ def test_a_hook_of_two_leaves_runs_where_it_was_made_and_may_read_both():
 
 
 def test_a_hook_of_two_results_runs_on_the_stream_of_the_last():
-    """Nobody has waited for the other: the hook has to."""
+    """No stream has waited for the other one: the hook has to."""
     first, last = openreg.Stream(), openreg.Stream()
     leaves = [torch.ones(1000, device="openreg", requires_grad=True) for _ in range(2)]
     gradient = torch.full((1000,), 3.0, device="openreg")

@@ -206,7 +206,7 @@ def test_an_output_that_is_an_input(library):
         same(x)
     library.define("same(Tensor x) -> Tensor")
     library.impl("same", lambda x: x, "PrivateUse1")
-    assert torch.ops.faulty.same(x) is x  # nobody checks, but opcheck
+    assert torch.ops.faulty.same(x) is x  # only opcheck checks
     with pytest.raises(OpCheckError, match="not defined to alias output"):
         opcheck(torch.ops.faulty.same.default, (x,), test_utils="test_schema")
 

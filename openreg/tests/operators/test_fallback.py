@@ -158,7 +158,7 @@ def test_results_keep_the_strides_that_the_cpu_gave_them():
     assert_close(actual.cpu(), expected)
 
 
-# -- random numbers, of an operator that only the CPU knows --
+# -- random numbers, of an operator that only the CPU has --
 
 
 @pytest.fixture

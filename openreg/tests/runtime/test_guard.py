@@ -181,7 +181,7 @@ def test_a_device_that_does_not_exist_is_refused_and_nothing_changes(calls, inde
         with pytest.raises(torch.AcceleratorError, match=f"device .*{index}"):
             member(index)
         assert calls.exchange_device(0) == 0
-    calls.unchecked_set_device(index)  # noexcept: nobody is told
+    calls.unchecked_set_device(index)  # noexcept: no error is reported
     assert calls.exchange_device(0) == 0
 
 

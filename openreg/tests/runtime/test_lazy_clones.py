@@ -11,7 +11,7 @@ INDICES_ON_HOST = ("tensor_split",)  # refuses a tensor of indices on a device
 
 def shared(op, sample, device: str) -> list[bool]:
     """Which tensors of the call are still lazy clones after it."""
-    originals = []  # alive, so that nobody is the only owner of the memory
+    originals = []  # alive, so that no tensor is the only owner of the memory
 
     def clone(tensor: torch.Tensor) -> torch.Tensor:
         originals.append(tensor.detach().clone().to(device))

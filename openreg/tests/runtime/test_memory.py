@@ -81,7 +81,7 @@ def test_a_block_is_reused_at_once_by_its_stream_and_not_by_another(own_segment)
     with hold(a):
         with a:
             x = torch.full((own_segment,), 1.0, device="openreg")
-            sum_ = x + 1  # has not run when x dies
+            sum_ = x + 1  # has not run when x is freed
             address = x.data_ptr()
             del x
             y = torch.full((own_segment,), 5.0, device="openreg")

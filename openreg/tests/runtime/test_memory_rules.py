@@ -76,7 +76,7 @@ def test_empty_cache_lets_go_of_the_gil(run_forked):
 
 
 def test_gap_the_empty_cache_of_torch_keeps_the_gil(run_forked):
-    """Pins a limit of torch 2.13: it waits with the GIL, so nobody opens the gate."""
+    """Pins a limit of torch 2.13: it waits with the GIL, so the gate stays shut."""
     call = """import faulthandler
     faulthandler.dump_traceback_later(5, exit=True)  # needs no GIL
     torch.accelerator.empty_cache()"""
@@ -299,7 +299,7 @@ class AllocatorModel(RuleBasedStateMachine):
             assert x.nbytes <= found[x.data_ptr()]["size"]
         wanted = [x.data_ptr() for x, _ in self.tensors.values()]
         wanted += [y.data_ptr() for y, _ in self.results]
-        assert len(set(wanted)) == len(wanted)  # nobody shares memory
+        assert len(set(wanted)) == len(wanted)  # no memory is shared
         assert set(found) == set(wanted) | self.others
 
     def teardown(self) -> None:

@@ -146,7 +146,7 @@ def test_a_gradient_of_another_size_is_refused():
         step("openreg", *[ones(2, device="openreg")] * 2)
 
 
-# Only the device knows these numbers, and CUDA asserts on the device, too.
+# Only the device has these numbers, and CUDA asserts on the device, too.
 FAULTS = {
     "gather": lambda d: ones(3, device=d).gather(0, longs(3, device=d)),
     "scatter": lambda d: ones(3, device=d).scatter(0, longs(3, device=d), 1.0),

@@ -262,7 +262,7 @@ def test_an_invented_stream_is_refused_when_it_is_used():
     with pytest.raises(torch.AcceleratorError, match="0x3039 is not"), invented:
         torch.ones(1, device="openreg")  # torch checks nothing: the operator must
     x = torch.ones(1, device="openreg")
-    x.record_stream(invented)  # memory is freed in destructors: nobody to tell
+    x.record_stream(invented)  # memory is freed in destructors: no error
     del x
     assert torch.ones(1, device="openreg").item() == 1
 

@@ -95,7 +95,7 @@ def test_backward_inside_of_a_stream_waits_there():
 
 
 def test_without_the_engine_s_wait_the_gradient_would_be_wrong():
-    """The same program on a stream that nobody told to wait."""
+    """The same program on a stream that does not wait."""
     x, side, other = leaf(), openreg.Stream(), openreg.Stream()
     with openreg.stream(side):
         y = Doubled.apply(x, "side")
@@ -129,7 +129,7 @@ def test_gradients_of_two_streams_meet_on_the_stream_of_the_leaf():
 
 
 def test_memory_of_a_gradient_is_not_reused_before_the_other_stream_has_read_it():
-    """The engine tells the allocator, through recordDataPtrOnStream."""
+    """The engine notifies the allocator, by recordDataPtrOnStream."""
     x, y = leaf(), leaf()
     producer, consumer = openreg.Stream(), openreg.Stream()
     with openreg.stream(consumer):

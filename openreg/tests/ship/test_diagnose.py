@@ -1,4 +1,4 @@
-# The diagnosis tells what works and what is wrong; see docs/ship/diagnose.md.
+# The diagnosis shows what works and what is wrong; see docs/ship/diagnose.md.
 import json
 import os
 import shutil

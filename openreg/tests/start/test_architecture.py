@@ -1,4 +1,4 @@
-# Each layer knows only the next one; chapter docs/start/architecture.md.
+# Each layer uses only the next one; chapter docs/start/architecture.md.
 import re
 import shutil
 import subprocess

@@ -89,7 +89,7 @@ class Hosts:
         )
 
     def cut(self) -> None:
-        """Cut the cable: what is sent from now on is lost, and nobody is told."""
+        """Cut the cable: what is sent from now on is silently lost."""
         _run(*self.inside(0), "ip", "link", "set", CABLE, "down")
 
     def close(self) -> None:

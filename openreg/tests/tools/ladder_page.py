@@ -48,7 +48,7 @@ an error differs, the session fails.
 * **files, lines:** what to add, without the files of the stages before. The lines are
   neither blank nor markers of snippets, and rounded to hundreds from stage 4 on.
 * **driver:** how many functions of the driver the stage calls for the first time.
-* **days:** an estimate, for one engineer who knows the driver. Nothing measures it.
+* **days:** an estimate for one engineer with experience of the driver, not measured.
 
 The picture shows the stages from the bottom up, and which of the two backends has their
 files.

@@ -22,7 +22,7 @@ class Stage:
     title: str
     what: str  # works after it
     pages: str  # the chapters, as links
-    days: str  # an estimate for one engineer who knows the driver
+    days: str  # an estimate for one engineer with experience of the driver
     test: str  # in openreg/tests
     files: tuple[str, ...]  # patterns: of the starter up to 3, then of openreg/
 
@@ -39,7 +39,7 @@ STAGES = [
     Stage(
         0,
         "Name and module",
-        "`torch.device` knows the name, and `torch.starter` is a module.",
+        "`torch.device` accepts the name, and `torch.starter` is a module.",
         "[autoload](../frontend/autoload.md), [name](../frontend/naming.md)",
         "1/2",
         "start/test_first_backend.py",

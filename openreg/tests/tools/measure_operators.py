@@ -1,4 +1,4 @@
-# Measures what docs/reference/operator-coverage.md tells.
+# Measures what docs/reference/operator-coverage.md shows.
 """Ask the dispatcher, and run the database in float32:
 
 python openreg/tests/tools/measure_operators.py build/operators.json

@@ -16,7 +16,7 @@ HEAD = """\
 
 Every attribute that torch {version} asks of `torch.<name>`, the module of a device:
 what for, what happens without it, and who asks. [The device
-module](../frontend/device-module.md) tells how torch gets hold of that module.
+module](../frontend/device-module.md) explains how torch finds that module.
 
 `openreg/tests/tools/module_lookups.py` reads torch's Python sources and collects the
 lookups; C++ adds {cpp}. Some of them are for other devices only: the tool

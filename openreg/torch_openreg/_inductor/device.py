@@ -69,7 +69,7 @@ class OpenRegInterface(DeviceInterface):
 
         @classmethod
         def get_device_properties(cls, device: torch.types.Device = None) -> Any:
-            """Return what the driver tells of a device."""
+            """Return what the driver reports of a device."""
             if not cls._properties:
                 count = openreg.device_count()
                 each = (openreg.get_device_properties(i) for i in range(count))

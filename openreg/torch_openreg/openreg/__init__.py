@@ -174,7 +174,7 @@ def _is_in_bad_fork() -> bool:
 # LITERALINCLUDE START: MODULE_DEVICES
 def is_available() -> bool:
     """Return whether there is a device. Never raises; does not prevent forking."""
-    if is_dynamo_compiling():  # below, too: a function that the compiler knows
+    if is_dynamo_compiling():  # below, too: a function that Dynamo can trace
         return torch.accelerator.is_available()
     return _C._device_count() > 0
 
@@ -227,7 +227,7 @@ def synchronize(device: _Device | None = None) -> None:
 
 
 class DeviceProperties(NamedTuple):
-    """What the driver tells of a device."""
+    """What the driver reports of a device."""
 
     name: str
     total_memory: int  #: in bytes

@@ -1,4 +1,4 @@
-# Tells DTensor how attention may be split; see docs/modules/sharding.md.
+# Registers with DTensor how attention may be split; see docs/modules/sharding.md.
 """Sharding strategies of the operators that torch has no strategy for."""
 
 import importlib.machinery

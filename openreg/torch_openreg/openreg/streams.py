@@ -39,7 +39,7 @@ class Stream(torch.Stream):
         priority: 0, or negative for a stream that is served first. Numbers outside of
             :meth:`priority_range` mean the nearest one inside.
         kwargs: ``stream_id``, ``device_index`` and ``device_type`` of a stream that
-            exists; nobody checks them before the stream is used.
+            exists; they are not checked before the stream is used.
 
     Raises:
         torch.AcceleratorError: there is no such device.
@@ -121,7 +121,7 @@ class Stream(torch.Stream):
 class ExternalStream(Stream):
     """A stream that another library made with ``orStreamCreate``.
 
-    It is not destroyed when this object dies: its maker owns it, and must keep it alive
+    It is not destroyed with this object: its maker owns it, and must keep it alive
     as long as tensors that were used on it.
 
     Args:
@@ -260,7 +260,7 @@ class StreamContext:
 def stream(stream: torch.Stream | None) -> StreamContext:
     """Return a context manager that makes a stream current."""
     if is_dynamo_compiling() and stream is not None:
-        return stream  # type: ignore[return-value]  # Dynamo knows `with stream:`
+        return stream  # type: ignore[return-value]  # Dynamo has `with stream:`
     return StreamContext(stream)
 
 

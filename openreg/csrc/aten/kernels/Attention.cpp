@@ -14,7 +14,7 @@
 #include <limits>
 
 // The CPU has a fused kernel too, and the device borrows it where it applies: no
-// dropout, equal head sizes, not a bias and the causal mask at once. It knows neither
+// dropout, equal head sizes, not a bias and the causal mask at once. It has neither
 // dropout nor the gradient of the bias, so the rest is spelled out below.
 namespace openreg {
 namespace {
@@ -78,7 +78,7 @@ std::pair<at::Tensor, at::Tensor> probabilities(const at::Tensor& query,
 
 // LITERALINCLUDE START: ATTENTION_DROPOUT
 // Which probabilities survive the dropout. The backward calls this with the seed and
-// the offset of the forward and gets the same mask: nobody stored it.
+// the offset of the forward and gets the same mask: it is not stored.
 at::Tensor kept(const at::Tensor& probabilities, const AttentionInputs& in,
                 const AttentionProblem& problem) {
   const auto seed = static_cast<uint64_t>(*in.seed.const_data_ptr<int64_t>());

@@ -9,7 +9,7 @@
 namespace openreg {
 
 // kFunction, such as at::grid_sampler_2d, as a kernel that writes to outputs, for
-// launch_out. A result that nobody asked for is undefined, and left out.
+// launch_out. A result that was not requested is undefined, and left out.
 template <auto* kFunction>
 struct Into;
 template <class... Args, at::Tensor (*kFunction)(Args...)>

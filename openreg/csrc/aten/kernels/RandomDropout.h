@@ -10,7 +10,7 @@ namespace openreg::kernels {
 // All tensors of a kernel have the same sizes.
 
 // Sets elements to zero with probability `p`, and divides the others by 1 - p. `mask`,
-// of bools, tells which were kept. An element takes one random word.
+// of bools, says which were kept. An element takes one random word.
 void dropout(const at::Tensor& input, PhiloxState random, double p,
              const at::Tensor& out, const at::Tensor& mask);
 

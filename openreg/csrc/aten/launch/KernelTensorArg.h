@@ -13,7 +13,7 @@ namespace openreg {
 
 // What a launch hands to a kernel instead of an at::Tensor: plain data, copied by
 // value. It does not keep the memory alive. As on CUDA, the order of the stream does
-// that: the memory of a tensor that dies after the launch is reused by later work of
+// that: the memory of a tensor freed after the launch is reused by later work of
 // the same stream only.
 class OPENREG_EXPORT KernelTensorArg {
  public:

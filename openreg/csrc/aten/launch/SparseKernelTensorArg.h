@@ -18,7 +18,7 @@ Members members_of(const at::Tensor& tensor);
 
 // LITERALINCLUDE START: SPARSE_KERNEL_TENSOR
 // What a launch hands to a kernel instead of an at::Tensor of any layout: its members
-// as KernelTensors, and what the host knows of the whole.
+// as KernelTensors, and what the host has of the whole.
 class SparseKernelTensorArg {
  public:
   // What the kernel may do: read the members, write their elements, or do with a copy
@@ -58,7 +58,7 @@ class KernelArguments {
 
 // Launches `compute`, which returns a CPU tensor of any layout, and brings that tensor
 // to `device`. The host waits in between, because it must allocate the result and only
-// the device knows its number of elements. What `compute` throws, the host throws.
+// the device has its number of elements. What `compute` throws, the host throws.
 at::Tensor launch_and_wait(const char* name, c10::Device device,
                            std::function<at::Tensor()> compute);
 

@@ -54,7 +54,7 @@ TwoTensors backward(const at::Tensor& grad_output, const at::Tensor& input,
   TORCH_CHECK(grad_output.sizes() == at::IntArrayRef(sizes),
               "grid_sampler(): expected grad_output to have sizes ",
               at::IntArrayRef(sizes), ", but got ", grad_output.sizes());
-  // A gradient that nobody asked for takes no memory, and is not returned.
+  // A gradient that is not needed takes no memory, and is not returned.
   const at::Tensor grad_input =
       mask[0] ? at::empty_like(input, at::MemoryFormat::Contiguous)
               : at::empty({0}, input.options());

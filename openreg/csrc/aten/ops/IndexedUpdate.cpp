@@ -66,7 +66,7 @@ at::Tensor& masked_scatter_(at::Tensor& self, const at::Tensor& mask,
   return self;
 }
 
-// The host waits for the number of elements, unless the caller knows it.
+// The host waits for the number of elements, unless the caller has it.
 at::Tensor repeat_interleave(const at::Tensor& repeats,
                              std::optional<int64_t> output_size) {
   const bool is_index =

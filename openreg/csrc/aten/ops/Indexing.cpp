@@ -147,7 +147,7 @@ at::Tensor lone_mask(const at::Tensor& self, const IndexList& indices) {
                             : at::Tensor();
 }
 
-// self[mask] = value, for one value: unlike indices, a mask lets nobody wait.
+// self[mask] = value, for one value: unlike indices, a mask needs no wait.
 at::Tensor& fill_where(at::Tensor& self, const at::Tensor& mask,
                        const at::Tensor& value) {
   if (value.scalar_type() != self.scalar_type()) {

@@ -39,7 +39,7 @@ void check_draws(const at::Tensor& self, int64_t samples, bool replacement,
                               self.scalar_type(), "'");
 }
 
-// Sums each row up from its start, in place, and tells whether each row has a sum.
+// Sums each row up from its start, in place, and says whether each row has a sum.
 bool cumulate(const at::Tensor& rows) {
   const at::Tensor sums = new_tensor({rows.size(0)}, at::kDouble, rows.device());
   launch("multinomial", rows.device(),

@@ -15,7 +15,7 @@ namespace {
 
 using ThreeTensors = std::tuple<at::Tensor, at::Tensor, at::Tensor>;
 
-// Only the device knows how many values there are. The kernel writes the number, and
+// Only the device finds how many values there are. The kernel writes the number, and
 // the values to tensors that are large enough for all. The host waits for the number
 // and makes the tensors smaller.
 // LITERALINCLUDE START: UNIQUE

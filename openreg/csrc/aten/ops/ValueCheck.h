@@ -13,7 +13,7 @@
 namespace openreg {
 
 // Whether every element of `tensor` is in `range`. The host waits for the answer, so
-// that a wrong value is refused before anything is written. In a capture nobody can
+// that a wrong value is refused before anything is written. A capture cannot
 // wait: a wrong value becomes a fault of the replay that meets it.
 inline bool all_elements(const at::Tensor& tensor, kernels::ValueRange range) {
   const bool captured = Capture::of(current_stream(tensor.device().index())) != nullptr;

@@ -204,7 +204,7 @@ template <class Op>
 using StructuredOpOf = StructuredOp<typename SignatureOf<Op>::Arguments,
                                     typename SignatureOf<Op>::Outputs>;
 
-// Registers the functional form of `Op` and, if torch knows one, the in-place form: its
+// Registers the functional form of `Op` and, if torch has one, the in-place form: its
 // name ends in '_'.
 template <class Op>
 void impl_forms(torch::Library& m, const StructuredOpOf<Op>& op) {

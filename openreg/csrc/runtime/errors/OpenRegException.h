@@ -10,13 +10,13 @@
 
 namespace openreg {
 
-// Throws the C++ exception that Python knows under the right name:
+// Throws the C++ exception that Python has under the right name:
 //   orErrorMemoryAllocation                      torch.OutOfMemoryError
 //   orErrorInvalidValue                          ValueError
 //   anything else                                torch.AcceleratorError, with the code
 // A device that does not exist is an AcceleratorError, as on CUDA: torch's contract for
 // it is a RuntimeError. The message has the driver's own words: they name the function
-// that failed. `doing` tells what the backend was about, if the function alone does
+// that failed. `doing` says what the backend was about, if the function alone does
 // not.
 [[noreturn]] OPENREG_EXPORT void throwError(orError_t error, c10::SourceLocation where,
                                             const std::string& doing = "");

@@ -32,8 +32,8 @@ struct Message {
 };
 // LITERALINCLUDE END: MESSAGE
 
-// Torch takes the GIL when a storage that Python knows is copied or dies. That must not
-// happen under a lock below, because others wait for the lock with the GIL. So a
+// Torch takes the GIL when a storage with a Python object is copied or freed. That must
+// not happen under a lock below, because others wait for the lock with the GIL. So a
 // pointer to the storage is copied instead.
 struct Sent {
   uint64_t ticket;

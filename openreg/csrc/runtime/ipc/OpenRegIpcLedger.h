@@ -13,7 +13,7 @@ namespace openreg {
 
 // A file without a name that belongs to the sending process, with one byte for each
 // message it ever sent. The receiver keeps a lock on the byte as long as it uses the
-// memory. The system takes the lock back when the receiver dies, however it dies: a
+// memory. The system releases the lock when the receiver ends, in any way: a
 // counter in shared memory would stay wrong permanently.
 enum class Ticket : char { kSent = 1, kTaken = 2, kClosed = 3 };
 
@@ -33,7 +33,7 @@ class SentLedger {
   const LedgerName& name() const { return name_; }
   // A new ticket, marked as sent.
   uint64_t add();
-  // True when the message was received, and nobody holds the memory any more. Then it
+  // True when the message was received, and the memory is no longer held. Then it
   // is closed: who receives it again is refused.
   bool close_if_free(uint64_t ticket);
   // The message was received by this very process.

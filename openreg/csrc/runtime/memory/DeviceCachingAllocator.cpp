@@ -207,7 +207,7 @@ void DeviceCachingAllocator::free(
 
 // LITERALINCLUDE START: MARK_STREAMS
 void DeviceCachingAllocator::mark_streams(Block* block) noexcept {
-  // `block` is in no pool, in no list and in no tensor: nobody else can find it.
+  // `block` is in no pool, in no list and in no tensor: no other thread can find it.
   std::vector<std::pair<c10::Stream, orEvent_t>> marks;
   for (const c10::Stream& stream : block->stream_uses) {
     marks.emplace_back(stream, mark_end_of(stream));  // (1)

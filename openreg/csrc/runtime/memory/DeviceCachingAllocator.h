@@ -21,7 +21,7 @@ struct AllocatorState {
   std::mutex lock;                               // "the lock", see below
   ska::flat_hash_map<const void*, Block*> live;  // every block that a tensor has
   MemoryHistory history;
-  // Called without locks when there is no memory left; may free some, and tells whether
+  // Called without locks when there is no memory left; may free some, and says whether
   // it did. Set by OpenRegIpc.cpp, for memory that other processes have let go.
   std::atomic<bool (*)()> free_more = nullptr;
 };

@@ -11,7 +11,7 @@ namespace {
 
 using namespace c10::CachingAllocator;
 
-// A size that nobody can have stays one: it must not wrap around to a small one.
+// An impossible size stays impossible: it must not wrap around to a small one.
 constexpr size_t round_up(size_t size, size_t step) {
   return size > SIZE_MAX - step ? size : (size + step - 1) / step * step;
 }

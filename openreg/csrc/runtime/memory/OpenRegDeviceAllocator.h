@@ -16,11 +16,11 @@ struct MemorySnapshot {
 };
 
 // Why a cache: a kernel may still be running when the last reference to its tensor
-// dies. orFree would have to wait for it. A block that goes back to the stream on which
-// it was allocated needs no wait: its next user enqueues work behind that kernel.
+// is gone. orFree would have to wait for it. A block that goes back to the stream on
+// which it was allocated needs no wait: its next user enqueues work behind that kernel.
 //
 // Follows c10/core/CachingDeviceAllocator.h. Thread safe; the rules about locks and the
-// GIL stand in DeviceCachingAllocator.h. This class finds the device, and tells torch's
+// GIL stand in DeviceCachingAllocator.h. This class finds the device, and calls torch's
 // observers.
 class OPENREG_EXPORT OpenRegDeviceAllocator final : public c10::DeviceAllocator {
  public:

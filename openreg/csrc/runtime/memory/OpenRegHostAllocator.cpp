@@ -67,7 +67,7 @@ void HostEvent::record() noexcept {
   if (capturing == 0) {
     if (orEventCreateWithFlags(&event_, orEventDisableTiming) == orSuccess &&
         orEventRecord(event_, native_handle(stream_)) != orSuccess) {
-      orEventDestroy(event_);  // the device is lost, so nobody uses the block
+      orEventDestroy(event_);  // the device is lost, so the block is unused
       event_ = nullptr;
     }
     recorded_ = true;

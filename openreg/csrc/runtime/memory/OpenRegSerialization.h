@@ -34,7 +34,7 @@ class OpenRegBackendMeta final : public c10::BackendMeta {
 };
 // LITERALINCLUDE END: BACKEND_META
 
-// The tags of an openreg tensor; none if nobody set any.
+// The tags of an openreg tensor; none if none was set.
 OPENREG_EXPORT TensorTags tensor_tags(const at::Tensor& tensor);
 
 // Replaces the tags of an openreg tensor. ValueError for a tensor of another device,

@@ -26,7 +26,7 @@ class PhiloxGeneratorState final : public c10::intrusive_ptr_target {
   PhiloxState get() const;
   void set(PhiloxState words);
   void set_offset(uint64_t offset);
-  // Takes the next `blocks` counters, for good: nobody gets them again.
+  // Takes the next `blocks` counters, for good: they are never used again.
   PhiloxState reserve(uint64_t blocks);
 
  private:

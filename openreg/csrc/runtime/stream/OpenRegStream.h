@@ -30,7 +30,7 @@ OPENREG_EXPORT c10::Stream current_stream(DeviceIndex device);
 OPENREG_EXPORT c10::Stream exchange_stream(const c10::Stream& stream);
 
 // One of `kStreamsPerPool` streams of the device and priority, in turn. Streams are
-// never destroyed: a c10::Stream does not say when its last copy dies.
+// never destroyed: a c10::Stream does not report the end of its last copy.
 constexpr int kStreamsPerPool = 32;
 OPENREG_EXPORT c10::Stream stream_from_pool(DeviceIndex device, int priority);
 

@@ -14,7 +14,7 @@ namespace starter {
 // A thread of autograd drops the Python objects of a backward pass after the pass has
 // returned. If Python has ended by then, the process aborts. A thread takes up the next
 // pass after that, so one more pass on each device, started by a thread that holds no
-// Python objects, tells that the earlier ones are gone.
+// Python objects, shows that the earlier ones are gone.
 void drain_autograd_threads() noexcept {
   const auto one_pass_on_each_device = [] {
     try {

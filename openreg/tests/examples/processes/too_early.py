@@ -15,6 +15,6 @@ if __name__ == "__main__":
     queue = context.Queue()
     process = context.Process(target=send, args=(queue,))
     process.start()
-    process.join(100)  # the mistake: nobody has received the tensor yet
+    process.join(100)  # the mistake: the tensor has not been received yet
     queue.get(timeout=100)
 # LITERALINCLUDE END: TOO_EARLY

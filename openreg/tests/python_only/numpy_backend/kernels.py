@@ -9,7 +9,7 @@ import torch
 from torch.utils._pytree import tree_map
 
 # LITERALINCLUDE START: NUMPY_TENSOR
-# torch.from_numpy knows these; each has one counterpart in torch.
+# torch.from_numpy has these; each has one counterpart in torch.
 NUMPY = {
     dtype: torch.empty(0, dtype=dtype).numpy().dtype
     for dtype in (

@@ -14,7 +14,7 @@ def is_initialized() -> bool:
 
 
 def device_count() -> int:
-    """Return the number of devices: the guard of a Python backend knows only one."""
+    """Return the number of devices: the guard of a Python backend has only one."""
     return 1
 
 

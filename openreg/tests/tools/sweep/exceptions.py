@@ -2,7 +2,7 @@
 """Names are those of the database, with the variant after a dot."""
 
 DRAWS = "draws: the device has random numbers of its own"
-UNWRITTEN = "returns memory that nobody has written"
+UNWRITTEN = "returns memory that was not written"
 
 # Of these, everything but the values is compared.
 ARBITRARY_VALUES = {

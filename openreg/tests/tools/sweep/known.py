@@ -19,7 +19,7 @@ KNOWN = [
         ways=("refusal",),
         verdict="error",
         match="AcceleratorError: .* is out of bounds for dimension",
-        cause="Only the device knows the indices. It stops, as CUDA does.",
+        cause="Only the device has the indices. It stops, as CUDA does.",
     ),
 ]
 

@@ -18,7 +18,7 @@ OUTS = "out view, out shape"
 ERROR, WRONG = "error", "wrong value"
 
 KNOWN_OF_WAYS = [
-    # -- values that only the device knows --
+    # -- values that only the device has --
     some(
         "mistakes",
         ERROR,
@@ -31,7 +31,7 @@ KNOWN_OF_WAYS = [
         "scatter_add scatter_reduce.amax scatter_reduce.amin scatter_reduce.mean "
         "scatter_reduce.prod scatter_reduce.sum take take_along_dim "
         "nn.functional.nll_loss nn.functional.cross_entropy",
-        "Only the device knows the indices. It stops, as CUDA does.",
+        "Only the device has the indices. It stops, as CUDA does.",
     ),
     some(
         "mistakes",

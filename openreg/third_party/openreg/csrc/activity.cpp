@@ -100,7 +100,7 @@ orError_t orActivityStop(size_t* count) {
   return call<kPlain>(__func__, [&]() -> orError_t {
     if (count == nullptr) return fail(orErrorInvalidValue, "unfinished is null");
     std::lock_guard lock(mutex);
-    if (receiver == nullptr) return fail(orErrorInvalidValue, "nobody records");
+    if (receiver == nullptr) return fail(orErrorInvalidValue, "not recording");
     receiver = nullptr;
     activityRecorded = false;
     *count = unfinished;

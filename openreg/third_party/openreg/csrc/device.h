@@ -60,7 +60,7 @@ class Device {
   std::mutex streamsMutex_;
   std::vector<Stream*> streams_;
   int streamsMade_ = 0;
-  std::vector<Ref<Stream>> halted_;  // for the rest of the process: nobody frees a lock
+  std::vector<Ref<Stream>> halted_;  // for the rest of the process: a lock stays held
 };
 
 // orSuccess when `device` is the ordinal of a device. Does not need a running driver.

@@ -1,7 +1,7 @@
 // The executor: how tasks get queued, run, waited for. See docs/start/architecture.md.
 //
 // Each stream that has ever had work has one worker thread. A thread that waits for a
-// stream does not only sleep: when nobody runs the stream's tasks just then, it runs
+// stream does not only sleep: when no thread runs the stream's tasks, it runs
 // them itself. This spares two thread switches per launch and wait. OPENREG_STEAL=0
 // turns it off.
 //

@@ -58,7 +58,7 @@ class Ref {
   Slot<T>* slot_ = nullptr;
 };
 
-// All objects of one kind. T::kTag tells the kinds apart.
+// All objects of one kind. T::kTag identifies the kind.
 template <class T>
 class Table {
  public:

@@ -95,8 +95,8 @@ struct File {
   File& operator=(const File&) = delete;
 };
 
-// Opens the file of the exporting process; checks that it is the one, and that nobody
-// can make it shorter: who touches a page behind the end of a file is killed.
+// Opens the file of the exporting process; checks that it is the one, and that no
+// process can make it shorter: who touches a page behind the end of a file is killed.
 orError_t openFile(const Export& exported, File* file) {
   char path[64];
   std::snprintf(path, sizeof path, "/proc/%d/fd/%d", static_cast<int>(exported.process),

@@ -5,7 +5,7 @@
 
 namespace openreg::driver {
 
-// What an address behind this process's own memory is: `type` tells whether it is open.
+// What an address behind this process's own memory is: `type` says whether it is open.
 orPointerAttributes importedAttributes(const void* ptr);
 
 }  // namespace openreg::driver

@@ -42,7 +42,7 @@ inline void* deviceSide(const void* ptr) {
   return const_cast<std::byte*>(static_cast<const std::byte*>(ptr)) + reservation.shift;
 }
 
-// What the driver knows about an address; never fails.
+// What the driver has about an address; never fails.
 orPointerAttributes attributesOf(const void* ptr);
 
 }  // namespace openreg::driver

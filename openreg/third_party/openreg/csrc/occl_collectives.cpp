@@ -132,7 +132,7 @@ void SharedMemoryCollectives::clear() {
 }
 
 // Messages of a group in which all ranks take part. The head is a table of how much
-// each rank sends to each other one, so that every rank knows where its bytes are.
+// each rank sends to each other one, so that every rank finds where its bytes are.
 void SharedMemoryCollectives::exchange(const std::vector<Call>& calls,
                                        Milliseconds timeout) {
   clear();

@@ -57,7 +57,7 @@ struct CollectiveFingerprint {
   bool operator==(const CollectiveFingerprint& other) const;
 };
 
-// What each rank tells all others before a collective.
+// What each rank sends all others before a collective.
 struct Head {
   CollectiveFingerprint fingerprint;
   uint64_t messages = 0;  // 1: there are messages in the group of this rank

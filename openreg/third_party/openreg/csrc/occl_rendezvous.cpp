@@ -170,7 +170,7 @@ void SharedMemoryRendezvous::meet(Milliseconds timeout) {
   auto& arrivals = memory_->arrivals;
   const uint32_t goal = ++rounds_ * static_cast<uint32_t>(size_);  // (1)
   const bool last = arrivals.fetch_add(1) + 1 == goal;
-  // After it has arrived: a rank that dies between the two is missed, in this meeting
+  // After it has arrived: a rank that ends between the two is missed, in this meeting
   // or in the next. In the opposite order, it would seem to have arrived.
   memory_->of(rank_).rounds = rounds_;
   if (last) {

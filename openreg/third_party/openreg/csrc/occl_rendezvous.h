@@ -26,7 +26,7 @@ struct SharedFile {
   char magic[8];
   int64_t process;
   int64_t file;   // its number in that process
-  int64_t token;  // is in the file too, and tells it from any other
+  int64_t token;  // is in the file too, and differs from any other
   int64_t space;  // of the process, see process_space()
 
   static SharedFile make();  // throws Failure

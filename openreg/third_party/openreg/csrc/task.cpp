@@ -104,7 +104,7 @@ Kernel::~Kernel() {
   destroy(args);
 }
 
-// Kernels must not throw: there is nobody to catch, and noexcept makes the program end
+// Kernels must not throw: no caller would catch, and noexcept makes the program end
 // with the exception's message instead of leaving a lock held.
 void runTask(const Task& task, Device& device, Origin origin) noexcept {
   // Time stamps are taken also behind a fault: elapsed times stay defined.

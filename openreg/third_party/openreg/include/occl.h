@@ -62,7 +62,7 @@ typedef struct occlUniqueId {
 } occlUniqueId;
 
 /* Makes an id for a new communicator. One process, which must be one of the ranks,
- * calls this function and tells all ranks, in any way. An id makes one communicator. */
+ * calls this function and sends all ranks, in any way. An id makes one communicator. */
 OPENREG_API occlResult_t occlGetUniqueId(occlUniqueId* id);
 
 // LITERALINCLUDE START: OCCL_NET

@@ -185,7 +185,7 @@ OPENREG_API orError_t orMallocHost(void** ptr, size_t size);
 OPENREG_API orError_t orFreeHost(void* ptr);
 /* Free and total bytes of the current device. */
 OPENREG_API orError_t orMemGetInfo(size_t* free, size_t* total);
-/* What the driver knows about an address. Any address may be asked about. Does not
+/* What the driver returns about an address. Any address may be asked about. Does not
  * start the driver. Allowed inside tasks. */
 OPENREG_API orError_t orPointerGetAttributes(orPointerAttributes* attributes,
                                              const void* ptr);
@@ -225,7 +225,7 @@ OPENREG_API orError_t orStreamCreate(orStream_t* stream);
 OPENREG_API orError_t orStreamCreateWithPriority(orStream_t* stream, int priority);
 /* least is 0, greatest is negative, as with CUDA. Does not start the driver. */
 OPENREG_API orError_t orDeviceGetStreamPriorityRange(int* least, int* greatest);
-/* The handle dies at once; work still pending runs to its end. The default stream
+/* The handle ends at once; work still pending runs to its end. The default stream
  * (NULL) cannot be destroyed: orErrorInvalidResourceHandle. A stream that takes part
  * in a capture cannot either: orErrorStreamCaptureUnsupported. */
 OPENREG_API orError_t orStreamDestroy(orStream_t stream);

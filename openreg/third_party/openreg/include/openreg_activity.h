@@ -1,7 +1,7 @@
 /* A record of what the device does, for profilers. See docs/modules/profiler.md.
  *
  * A part of the driver API; the rules at the top of openreg.h hold here too. It plays
- * the part of CUPTI's activity API on an NVIDIA machine. While nobody records, a call
+ * the part of CUPTI's activity API on an NVIDIA machine. Without a recording, a call
  * of the driver costs one more load.
  */
 #ifndef OPENREG_ACTIVITY_H
@@ -45,13 +45,13 @@ typedef uint64_t (*orActivityClock_t)(void);
  * wait, allocate or free, and the kernels, copies and fills that these calls launch.
  * Each node of a graph is work of the orGraphLaunch() that runs it. A task is recorded
  * before a wait for it returns. Work launched before this call is left out. `clock`
- * tells the time; NULL: nanoseconds since 1970. orErrorNotPermitted when somebody
+ * reads the time; NULL: nanoseconds since 1970. orErrorNotPermitted when somebody
  * records already. Does not start the driver. */
 OPENREG_API orError_t orActivityStart(orActivityFn_t fn, orActivityClock_t clock,
                                       void* user);
 /* Ends the recording. After it `fn` is not running and will not be called again. It
- * waits for no task: *unfinished tells how many of those launched meanwhile had not
- * run yet. They are left out. orErrorInvalidValue when nobody records. Does not start
+ * waits for no task: *unfinished says how many of those launched meanwhile had not
+ * run yet. They are left out. orErrorInvalidValue when none has started. Does not start
  * the driver. */
 OPENREG_API orError_t orActivityStop(size_t* unfinished);
 

@@ -145,7 +145,7 @@ TEST(ProcessDeathTest, LaunchBlockingMakesEachLaunchWait) {
           std::atomic<bool> ran = false;
           good = good && launch(nullptr, [&] { ran = true; }) == orSuccess && ran;
         }
-        // The failing launch has taken its arguments: the next call tells.
+        // The failing launch has taken its arguments: the next call shows it.
         good = good &&
                launchBody(nullptr, [] { return orErrorLaunchFailure; }) == orSuccess;
         good = good && launch(nullptr, [] {}) == orErrorLaunchFailure;

@@ -105,7 +105,7 @@ Tensor& set_source_tensor_(Tensor& self, const Tensor& source) {
                                     source.sizes(), source.strides());
 }
 
-// module.to("starter") keeps its parameters, and so the optimizer knows them.
+// module.to("starter") keeps its parameters, and so the optimizer has them.
 bool has_compatible_shallow_copy_type(const Tensor& self, const Tensor& from) {
   return self.layout() == at::kStrided && from.layout() == at::kStrided;
 }
