@@ -66,7 +66,7 @@ struct OpenRegProfilerStubs final : torch::profiler::impl::ProfilerStubs {
   void rangePop() const override {}
 };
 
-const Registration registered("the profiler's events", [] {
+const Registration profiler_registered("the profiler's events", [] {
   torch::profiler::impl::registerPrivateUse1Methods(
       new OpenRegProfilerStubs);  // never destroyed: threads may profile at exit
 });

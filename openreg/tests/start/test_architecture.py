@@ -150,7 +150,8 @@ def test_the_core_exports_only_its_namespace():
 WITHOUT_PYTHON = (
     r"autograd/(autograd|custom_function|functions/utils)\.h"
     r"|jit/serialization/pickler_helper\.h"
-    r"|distributed/c10d/(Backend|PrefixStore|Store|Types|Work|reducer_timer)\.hpp"
+    r"|distributed/c10d/(Backend|GroupRegistry|PrefixStore|ProcessGroup|Store|Types|Work"
+    r"|reducer_timer|symm_mem/SymmetricMemory)\.hpp"
     r"|profiler/(standalone/privateuse1_(observer|profiler)|stubs/base)\.h"
 )
 
@@ -235,3 +236,27 @@ def test_the_page_tells_where_each_piece_is_registered(row):
     (call,) = quoted(row[1])
     for file in quoted(row[2]):
         assert call in (OPENREG / "csrc" / file).read_text()
+
+
+# -- several files as one --
+
+
+def test_no_two_files_give_one_name_to_different_things():
+    """A wheel compiles ten files as one, and a new file moves the borders."""
+    owner = {}
+    define = re.compile(
+        r"^(?:const(?:expr)? [\w:<>]+ (k?\w+)(?:\{| =|\()"
+        r"|(?!return|else)[\w:<>&* ]+? (\w+\([^;{]*?\))(?: const)? \{$)",
+        re.MULTILINE,
+    )
+    for path in sorted((OPENREG / "csrc").rglob("*.cpp")):
+        inside = re.findall(
+            r"^namespace \{$(.*?)^\}  // namespace$",
+            path.read_text(),
+            re.DOTALL | re.MULTILINE,
+        )
+        for constant, function in define.findall("\n".join(inside)):
+            name = " ".join((constant or function).split())
+            where = f"{path.name} and {owner.setdefault(name, path).name}"
+            assert owner[name] == path, f"{name} is in {where}"
+    assert len(owner) > 300

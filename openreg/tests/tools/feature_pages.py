@@ -34,8 +34,8 @@ chapter explains it. Read [the ladder](ladder.md) first.
 
 A feature is **required** if common programs fail without it. The page on
 [the starter without a piece](../reference/starter-knockouts.md) shows how they fail.
-Everything else is optional: programs that ask for it get an error of the
-[error index](../reference/error-index.md).
+Everything else is optional. Without it, operators run by fallback, programs are slower, or
+they get an error of the [error index](../reference/error-index.md).
 
 {table}
 
@@ -66,7 +66,7 @@ list below "Copy into your backend".
 
 * {required} required features make a backend that trains. The starter has all of them.
 * Every other feature has a list of files, a test and a chapter of its own.
-* The lists come from the sources, and `nox -s ladder` compiles them.
+* The lists come from the sources, and `nox -s ladder` compiles a source of each.
 
 Next: [architecture](architecture.md), or the chapter of the first feature you need.
 """

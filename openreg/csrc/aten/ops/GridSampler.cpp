@@ -30,8 +30,8 @@ void check(const at::Tensor& input, const at::Tensor& grid, int64_t mode,
 }
 
 template <int64_t kDims, auto* kFunction>
-at::Tensor forward(const at::Tensor& input, const at::Tensor& grid, int64_t mode,
-                   int64_t padding, bool align_corners) {
+at::Tensor sample_forward(const at::Tensor& input, const at::Tensor& grid, int64_t mode,
+                          int64_t padding, bool align_corners) {
   check(input, grid, mode, kDims);
   c10::DimVector sizes(grid.sizes());
   sizes.pop_back();
@@ -43,9 +43,9 @@ at::Tensor forward(const at::Tensor& input, const at::Tensor& grid, int64_t mode
 }
 
 template <int64_t kDims, auto* kFunction>
-TwoTensors backward(const at::Tensor& grad_output, const at::Tensor& input,
-                    const at::Tensor& grid, int64_t mode, int64_t padding,
-                    bool align_corners, std::array<bool, 2> mask) {
+TwoTensors sample_backward(const at::Tensor& grad_output, const at::Tensor& input,
+                           const at::Tensor& grid, int64_t mode, int64_t padding,
+                           bool align_corners, std::array<bool, 2> mask) {
   check_same_device("grid_sampler_backward", grad_output, input, grid);
   check(input, grid, mode, kDims);
   c10::DimVector sizes(grid.sizes());
@@ -68,10 +68,10 @@ TwoTensors backward(const at::Tensor& grad_output, const at::Tensor& input,
 }  // namespace
 
 void register_grid_sampler(torch::Library& m) {
-  m.impl("grid_sampler_2d", &forward<2, at::grid_sampler_2d>);
-  m.impl("grid_sampler_3d", &forward<3, at::grid_sampler_3d>);
-  m.impl("grid_sampler_2d_backward", &backward<2, at::grid_sampler_2d_backward>);
-  m.impl("grid_sampler_3d_backward", &backward<3, at::grid_sampler_3d_backward>);
+  m.impl("grid_sampler_2d", &sample_forward<2, at::grid_sampler_2d>);
+  m.impl("grid_sampler_3d", &sample_forward<3, at::grid_sampler_3d>);
+  m.impl("grid_sampler_2d_backward", &sample_backward<2, at::grid_sampler_2d_backward>);
+  m.impl("grid_sampler_3d_backward", &sample_backward<3, at::grid_sampler_3d_backward>);
 }
 
 }  // namespace openreg

@@ -31,7 +31,7 @@ at::Tensor empty_on(c10::Device device, const at::Tensor& meta) {
   return at::empty(meta.sizes(), meta.options().device(device));
 }
 
-bool is_index(const at::Tensor& tensor) {
+bool is_index_tensor(const at::Tensor& tensor) {
   return c10::isIntegralType(tensor.scalar_type(), /*includeBool=*/false);
 }
 
@@ -39,7 +39,7 @@ bool is_index(const at::Tensor& tensor) {
 
 at::Tensor coo_to_csr_indices(const at::Tensor& self, int64_t size, bool out_int32) {
   using Convert = op::_convert_indices_from_coo_to_csr;
-  if (!is_index(self)) {
+  if (!is_index_tensor(self)) {
     return FallBack<Convert>::call(self, size, out_int32);  // says what is wrong
   }
   at::Tensor out =
@@ -56,7 +56,7 @@ at::Tensor coo_to_csr_indices(const at::Tensor& self, int64_t size, bool out_int
 at::Tensor csr_to_coo_indices(const at::Tensor& compressed, const at::Tensor& plain,
                               bool out_int32, bool transpose) {
   using Convert = op::_convert_indices_from_csr_to_coo;
-  if (!is_index(compressed) || compressed.dtype() != plain.dtype() ||
+  if (!is_index_tensor(compressed) || compressed.dtype() != plain.dtype() ||
       compressed.device() != plain.device()) {
     return FallBack<Convert>::call(compressed, plain, out_int32, transpose);
   }

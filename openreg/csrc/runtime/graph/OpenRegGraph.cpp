@@ -15,7 +15,7 @@
 namespace openreg {
 namespace {
 
-constexpr c10::MempoolId_t kNoPool{0, 0};
+constexpr c10::MempoolId_t kAnyPool{0, 0};
 
 orStreamCaptureMode driver_mode(at::GraphCaptureMode mode) {
   switch (mode) {
@@ -40,7 +40,7 @@ at::HostAllocator& host_pools() { return *at::getHostAllocator(at::kPrivateUse1)
 // The pool for a capture. One that has belonged to a graph lives as long as such a
 // graph.
 c10::MempoolId_t choose_pool(c10::MempoolId_t wanted) {
-  if (wanted == kNoPool) {
+  if (wanted == kAnyPool) {
     return OpenRegDeviceAllocator::new_graph_pool();
   }
   const bool of_a_graph = wanted.first != 0;
@@ -75,7 +75,7 @@ void OpenRegGraph::capture_begin(c10::MempoolId_t pool, at::GraphCaptureMode mod
               "first, or make another Graph");
   // LITERALINCLUDE START: GRAPH_BEGIN
   pool_ = choose_pool(pool);
-  shared_pool_ = pool != kNoPool;
+  shared_pool_ = pool != kAnyPool;
   stream_ = current_stream(current_device());
   OPENREG_CHECK(
       orStreamBeginCapture(native_handle(*stream_), driver_mode(mode)));  // (1)

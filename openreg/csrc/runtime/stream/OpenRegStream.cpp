@@ -14,7 +14,7 @@
 namespace openreg {
 namespace {
 
-constexpr auto kType = c10::DeviceType::PrivateUse1;
+constexpr auto kDeviceType = c10::DeviceType::PrivateUse1;
 // VENDOR: the largest number of devices in one machine
 constexpr size_t kMaxDevices = 64;  // the driver's limit
 
@@ -28,7 +28,7 @@ c10::StreamId& current_id(DeviceIndex device) {
 // LITERALINCLUDE END: CURRENT_STREAM
 
 c10::Stream make_stream(DeviceIndex device, c10::StreamId id) {
-  return c10::Stream(c10::Stream::UNSAFE, c10::Device(kType, device), id);
+  return c10::Stream(c10::Stream::UNSAFE, c10::Device(kDeviceType, device), id);
 }
 
 struct Pool {
