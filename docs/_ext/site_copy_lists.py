@@ -1,5 +1,5 @@
 # Links the generated list of files below "Copy into your backend" of each chapter.
-"""A chapter tells which files to take, in prose; the list has all that they include.
+"""A chapter names the files to take, in prose; the list has all that they include.
 
 ``openreg/tests/tools/feature_pages.py`` writes docs/reference/copy-lists.md. A section
 there names a chapter, whose section "Copy into your backend" gets a link.

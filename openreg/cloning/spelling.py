@@ -1,5 +1,5 @@
 # The backend's names, and its driver's words; see docs/ship/make-it-yours.md.
-"""Tells the backend's own names from those of the driver, which often look alike."""
+"""Distinguishes the backend's own names from those of the driver, which often look alike."""
 
 from __future__ import annotations
 

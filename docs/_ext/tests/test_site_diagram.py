@@ -33,7 +33,7 @@ def test_good_drawing_has_no_fault() -> None:
 def test_committed_drawings_are_good(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert find_faults(path.stem, text) == []
-    assert text.count("\n") <= 120, "a drawing that nobody can edit by hand"
+    assert text.count("\n") <= 120, "a drawing too long to edit by hand"
 
 
 def test_the_guide_has_many_drawings() -> None:

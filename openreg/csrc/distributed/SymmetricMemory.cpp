@@ -35,7 +35,7 @@ std::shared_ptr<void> owned(void* memory, orError_t (*release)(void*)) {
           }};
 }
 
-// What a rank tells the others about its block.
+// What a rank announces about its block.
 struct Announcement {
   orIpcMemHandle_t memory;
   pid_t process;

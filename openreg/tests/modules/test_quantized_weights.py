@@ -140,7 +140,7 @@ def test_a_trained_model_keeps_its_loss(no_fallback):
         assert 3 * other_size < size
         assert abs(other_loss - loss) < 0.01
         assert abs(other_right - right) < 0.01
-    assert loss < 4  # that of a model which knows nothing is 4.16
+    assert loss < 4  # that of an untrained model is 4.16
 
 
 @pytest.fixture(scope="module")

@@ -66,7 +66,7 @@ def test_only_words_of_the_driver_are_left(acme):
         words = set(TRACE.findall(text))
         assert words <= DRIVER, (path, words - DRIVER)
         found |= words
-    assert found == DRIVER  # or the set allows what nobody needs
+    assert found == DRIVER  # or the set allows more than is needed
 
 
 def test_the_library_of_collectives_is_left_and_the_backend_around_it_is_not(acme):

@@ -34,8 +34,8 @@ chapter explains it. Read [the ladder](ladder.md) first.
 
 A feature is **required** if common programs fail without it. The page on
 [the starter without a piece](../reference/starter-knockouts.md) shows how they fail.
-Everything else is optional. Without it, operators run by fallback, programs are slower, or
-they get an error of the [error index](../reference/error-index.md).
+Everything else is optional. Without it, operators run by fallback, programs are slower,
+or they get an error of the [error index](../reference/error-index.md).
 
 {table}
 

@@ -50,7 +50,7 @@ the CPU, and wrote this page. `nox -s clients` runs it again and compares.
 * **compiled**: whether `torch.compile` with `fullgraph=True` and the backend
   `aot_eager` has the same result.
 
-[torchao](../modules/torchao.md) tells more about these rows.
+[torchao](../modules/torchao.md) explains these rows.
 
 | configuration | openreg | CPU | error | loaded | compiled |
 |---|---|---|---|---|---|
