@@ -1,5 +1,5 @@
 # The backend's names, and its driver's words; see docs/ship/make-it-yours.md.
-"""Distinguishes the backend's own names from those of the driver, which often look alike."""
+"""Distinguishes the backend's own names from similar ones of the driver."""
 
 from __future__ import annotations
 
