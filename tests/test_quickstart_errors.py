@@ -33,8 +33,8 @@ def refusal_of_nox(path):
     return result.stderr
 
 
-def test_the_page_promises_five_messages(promised):
-    assert len(promised) == 5
+def test_the_page_promises_six_messages(promised):
+    assert len(promised) == 6
 
 
 @pytest.mark.parametrize("number", [0, 1, 2])
@@ -51,6 +51,16 @@ def test_python_headers_are_named(promised):
     assert promised[3] in (ROOT / "tests/nox_support/machine.py").read_text()
 
 
+def test_pip_says_that_ninja_is_missing(promised, tmp_path):
+    program(tmp_path, "cmake")
+    command = [sys.executable, "setup.py", "-q", "build_ext"]
+    command += ["--build-lib", tmp_path / "lib", "--build-temp", tmp_path / "temp"]
+    env = os.environ | {"PATH": str(tmp_path)}
+    result = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True)
+    assert result.returncode == 1
+    assert promised[4] in result.stderr
+
+
 def test_cmake_says_that_torch_is_missing(promised, tmp_path):
     venv.create(tmp_path / "without-torch", with_pip=False)
     python = tmp_path / "without-torch" / "bin" / "python"
@@ -64,4 +74,4 @@ def test_cmake_says_that_torch_is_missing(promised, tmp_path):
         text=True,
     )
     assert result.returncode != 0
-    assert promised[4] in " ".join(result.stderr.split())
+    assert promised[5] in " ".join(result.stderr.split())

@@ -15,6 +15,7 @@
 #include <ATen/ops/renorm_meta.h>
 
 #include "csrc/aten/kernels/Into.h"
+#include "csrc/aten/launch/Quiet.h"
 #include "csrc/aten/structured/Pointwise.h"
 
 namespace openreg {
@@ -22,6 +23,18 @@ namespace openreg {
 namespace op = at::_ops;
 namespace meta = at::meta;
 namespace cpu = at::cpu;
+
+// The kernel of the CPU says that it is new. Here the host half does, on the call.
+struct IndexReduce : meta::structured_index_reduce {
+  meta_return_ty meta(const at::Tensor& self, int64_t dim, const at::Tensor& index,
+                      const at::Tensor& source, std::string_view reduce,
+                      bool include_self) {
+    const meta_return_ty checked = meta::structured_index_reduce::meta(
+        self, dim, index, source, reduce, include_self);
+    TORCH_WARN_ONCE("index_reduce() is in beta and the API may change at any time.");
+    return checked;
+  }
+};
 
 // Torch's meta function leaves the dimension to the kernel.
 struct Renorm : meta::structured_renorm {
@@ -37,8 +50,8 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   structured<op::i0, op::i0_out, meta::structured_i0, cpu::i0_outf>(m);
   structured<op::logaddexp2, op::logaddexp2_out, meta::structured_logaddexp2,
              cpu::logaddexp2_outf>(m);
-  structured<op::index_reduce, op::index_reduce_out, meta::structured_index_reduce,
-             cpu::index_reduce_outf>(m);
+  structured<op::index_reduce, op::index_reduce_out, IndexReduce,
+             Silent<cpu::index_reduce_outf>::call>(m);
   structured<op::isin_Tensor_Tensor, op::isin_Tensor_Tensor_out,
              meta::structured_isin_Tensor_Tensor, cpu::isin_outf>(m);
   structured<op::isin_Tensor_Scalar, op::isin_Tensor_Scalar_out,

@@ -62,8 +62,8 @@ def test_on_another_device(fused):
 def test_on_the_current_stream(fused):
     x, y, factor = inputs("openreg")
     fused(x, y, factor)
+    torch.openreg.synchronize()
     stream = torch.openreg.Stream()
-    stream.wait_stream(torch.openreg.current_stream())
     with torch.openreg.simulator.hold(stream), stream:
         result = fused(x, y, factor)
         assert not stream.query()

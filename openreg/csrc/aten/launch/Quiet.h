@@ -16,4 +16,18 @@ class Quiet final : c10::WarningHandler {
   c10::WarningUtils::WarningHandlerGuard guard_;
 };
 
+// LITERALINCLUDE START: SILENT
+// A function of the kernel library as a kernel that leaves warnings to the host half:
+// the host gives them on the call that causes them, a kernel could only do so later.
+template <auto* kFunction>
+struct Silent;
+template <class Result, class... Args, Result (*kFunction)(Args...)>
+struct Silent<kFunction> {
+  static Result call(Args... args) {
+    const Quiet quiet;
+    return kFunction(args...);
+  }
+};
+// LITERALINCLUDE END: SILENT
+
 }  // namespace openreg

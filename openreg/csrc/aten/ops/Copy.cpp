@@ -13,6 +13,7 @@
 
 #include "csrc/aten/launch/KernelTensorArg.h"
 #include "csrc/aten/launch/Launch.h"
+#include "csrc/aten/launch/Quiet.h"
 #include "csrc/aten/ops/CheckScalar.h"
 #include "csrc/runtime/device/OpenRegGuard.h"
 #include "csrc/runtime/graph/OpenRegCapture.h"
@@ -106,6 +107,7 @@ void copy_on_device(const at::Tensor& src, const at::Tensor& dst) {
     }
     launch("copy_", src.device(),
            [out = KernelTensorArg(dst), in = KernelTensorArg::input(src)] {
+             const Quiet quiet;  // the host has warned
              out.alias().copy_(in.alias());
            });
   }
@@ -166,6 +168,14 @@ void copy_to_host(const at::Tensor& src, const at::Tensor& dst, bool non_blockin
   }
 }
 
+// The host warns on the call; a kernel that converts could only warn later.
+void warn_of_lost_part(const at::Tensor& src, const at::Tensor& dst) {
+  if (C10_UNLIKELY(src.is_complex() && !dst.is_complex() &&
+                   dst.scalar_type() != at::kBool)) {
+    TORCH_WARN_ONCE("Casting complex values to real discards the imaginary part");
+  }
+}
+
 }  // namespace
 
 // In a graph, the device alone moves the bytes: from or to memory that it reaches,
@@ -188,6 +198,7 @@ at::Tensor copy_from(const at::Tensor& self, const at::Tensor& dst, bool non_blo
   }
   at::assert_no_internal_overlap(dst);
   at::assert_no_partial_overlap(dst, src);
+  warn_of_lost_part(src, dst);
   if (!on_openreg(src)) {
     refuse_copy_in_capture(self, dst.device(), non_blocking);
     copy_to_device(self, dst, non_blocking);

@@ -38,14 +38,19 @@ size_t item_size(std::optional<at::ScalarType> dtype) {
 // A tensor over `bytes` of new memory on the current device, still without sizes.
 // at::detail::empty_generic would do most of this, but it makes a plain StorageImpl.
 at::Tensor make_tensor(size_t bytes, std::optional<at::ScalarType> dtype) {
+  const at::ScalarType type = type_or_default(dtype);
+  if (C10_UNLIKELY(type == at::kComplexHalf)) {
+    TORCH_WARN_ONCE("ComplexHalf support is experimental and many operators don't ",
+                    "support it yet.");
+  }
   c10::Allocator* allocator = c10::GetAllocator(at::kPrivateUse1);
   c10::DataPtr data = allocator->allocate(bytes);
   const c10::Device device = data.device();
   auto storage = c10::make_storage_impl(  // asks the backend for its StorageImpl
       c10::StorageImpl::use_byte_size_t(), bytes, std::move(data), allocator,
       /*resizable=*/true, device);
-  return at::detail::make_tensor<c10::TensorImpl>(
-      std::move(storage), kKeys, c10::scalarTypeToTypeMeta(type_or_default(dtype)));
+  return at::detail::make_tensor<c10::TensorImpl>(std::move(storage), kKeys,
+                                                  c10::scalarTypeToTypeMeta(type));
 }
 // LITERALINCLUDE END: MAKE_TENSOR
 

@@ -54,6 +54,17 @@ void check_out_dtype(const at::Tensor& out, at::ScalarType dtype) {
               c10::scalarTypeToTypeMeta(dtype), ", but got ", out.dtype(), " instead");
 }
 
+void warn_of_freedom(const char* name, const at::Tensor& self, int64_t results,
+                     const std::optional<at::Scalar>& correction) {
+  const int64_t reduced = results == 0 ? 0 : self.numel() / results;
+  const double freedom =
+      static_cast<double>(reduced) - correction.value_or(1).toDouble();
+  if (freedom <= 0) {
+    TORCH_WARN(name, "(): degrees of freedom is <= 0. Correction should be strictly ",
+               "less than the reduction factor (input numel divided by output numel).");
+  }
+}
+
 bool has_elements(const at::Tensor& tensor, int64_t batch) {
   const auto sizes = tensor.sizes();
   return static_cast<int64_t>(sizes.size()) > batch &&

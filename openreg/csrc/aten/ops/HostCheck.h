@@ -31,6 +31,10 @@ at::Tensor& write_out(const at::Tensor& result, at::Tensor& out);
 // Throws unless a tensor given as out= has the dtype of the result.
 void check_out_dtype(const at::Tensor& out, at::ScalarType dtype);
 
+// Warns where a variance over `self` has no degree of freedom. `results`: how many.
+void warn_of_freedom(const char* name, const at::Tensor& self, int64_t results,
+                     const std::optional<at::Scalar>& correction);
+
 // Whether no dimension but the first `batch` ones is of size 0.
 bool has_elements(const at::Tensor& tensor, int64_t batch = 0);
 

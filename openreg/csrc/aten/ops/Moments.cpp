@@ -17,6 +17,7 @@
 #include "csrc/aten/kernels/Moments.h"
 #include "csrc/aten/launch/LaunchOut.h"
 #include "csrc/aten/launch/OptionalTensor.h"
+#include "csrc/aten/launch/Quiet.h"
 #include "csrc/aten/ops/HostCheck.h"
 
 namespace openreg {
@@ -41,8 +42,9 @@ TwoTensors moments(const char* name, const at::Tensor& self,
   const at::ScalarType real = c10::toRealValueType(self.scalar_type());
   const at::Tensor spread = at::empty(sizes, self.options().dtype(real));
   const at::Tensor mean = at::empty(sizes, self.options());
-  launch_out(name, Into<kFunction>::write, std::array{spread, mean}, self, dim,
-             correction, keepdim);
+  warn_of_freedom(name, self, spread.numel(), correction);
+  launch_out(name, Silent<Into<kFunction>::write>::call, std::array{spread, mean}, self,
+             dim, correction, keepdim);
   return {spread, mean};
 }
 

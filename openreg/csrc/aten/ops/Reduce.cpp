@@ -16,6 +16,7 @@
 
 #include "csrc/aten/launch/LaunchOut.h"
 #include "csrc/aten/launch/OptionalTensor.h"
+#include "csrc/aten/launch/Quiet.h"
 #include "csrc/aten/ops/HostCheck.h"
 
 namespace openreg {
@@ -24,6 +25,8 @@ namespace {
 using UnaryFunction = at::Tensor&(const at::Tensor&, at::Tensor&);
 using VarFunction = at::Tensor&(const at::Tensor&, at::OptionalIntArrayRef,
                                 const std::optional<at::Scalar>&, bool, at::Tensor&);
+constexpr VarFunction* kVar = at::var_outf;
+constexpr VarFunction* kStd = at::std_outf;
 
 at::Tensor& extremum(const char* name, UnaryFunction* function, const at::Tensor& self,
                      at::Tensor& out) {
@@ -56,6 +59,7 @@ at::Tensor& variance(const char* name, VarFunction* function, const at::Tensor& 
   const auto mask = at::native::make_dim_mask(dim, self.dim());
   at::native::resize_output(out, at::native::shape_from_dim_mask(self, mask, keepdim));
   at::assert_no_internal_overlap(out);
+  warn_of_freedom(name, self, out.numel(), correction);
   // The kernel does not reduce a whole tensor of low precision to a wider number.
   const bool widens = at::isReducedFloatingType(self.scalar_type()) &&
                       !at::isReducedFloatingType(out.scalar_type());
@@ -109,7 +113,7 @@ at::Tensor min_(const at::Tensor& self) {
 at::Tensor& var_out(const at::Tensor& self, at::OptionalIntArrayRef dim,
                     const std::optional<at::Scalar>& correction, bool keepdim,
                     at::Tensor& out) {
-  return variance("var", at::var_outf, self, dim, correction, keepdim, out);
+  return variance("var", Silent<kVar>::call, self, dim, correction, keepdim, out);
 }
 at::Tensor var(const at::Tensor& self, at::OptionalIntArrayRef dim,
                const std::optional<at::Scalar>& correction, bool keepdim) {
@@ -120,7 +124,7 @@ at::Tensor var(const at::Tensor& self, at::OptionalIntArrayRef dim,
 at::Tensor& std_out(const at::Tensor& self, at::OptionalIntArrayRef dim,
                     const std::optional<at::Scalar>& correction, bool keepdim,
                     at::Tensor& out) {
-  return variance("std", at::std_outf, self, dim, correction, keepdim, out);
+  return variance("std", Silent<kStd>::call, self, dim, correction, keepdim, out);
 }
 at::Tensor std_(const at::Tensor& self, at::OptionalIntArrayRef dim,
                 const std::optional<at::Scalar>& correction, bool keepdim) {

@@ -94,8 +94,12 @@ NOT_CALLED = {
             ("grid_sampler_2d", "mistakes"),
             ("grid_sampler_3d", "mistakes"),
             ("lu_unpack", "mistakes"),
+            ("_batch_norm_with_update", "mistakes"),
+            ("_segment_reduce.lengths", "mistakes"),
+            ("_segment_reduce.offsets", "mistakes"),
         ],
-        "the CPU's kernel checks no mode and no pivots, and leaves its memory",
+        "the CPU's kernel checks no mode, pivots, sizes or lengths, and leaves its "
+        "memory",
     ),
     ("resize_", "mistakes"): UNWRITTEN,
     ("resize_as_", "mistakes"): UNWRITTEN,

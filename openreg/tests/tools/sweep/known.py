@@ -51,7 +51,7 @@ def unused(verdicts: list[Verdict], *, full: bool) -> list[str]:
             if known.covers(verdict.case) and known.explains(verdict)
         }
         missing = [name for name in known.operators if name not in seen]
-        if missing and (full or not seen):
+        if missing and (full or not (seen or known.rare)):
             names = ", ".join(missing)
             ways = ", ".join(known.ways)
             found.append(f"{names}, {ways}: not seen; remove from KNOWN: {known.cause}")

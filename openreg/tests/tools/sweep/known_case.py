@@ -15,6 +15,7 @@ class Known(NamedTuple):
     cause: str
     dtypes: tuple[str, ...] = ()  # all, if empty
     always: bool = True  # or with some samples only, and some of these operators
+    rare: bool = False  # only in a run of all samples
 
     def covers(self, case: Case) -> bool:
         return (

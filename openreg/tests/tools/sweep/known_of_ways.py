@@ -3,15 +3,18 @@
 from .known_case import Known
 
 
-def some(ways: str, verdict: str, match: str, operators: str, cause: str) -> Known:
+def some(
+    ways: str, verdict: str, match: str, operators: str, cause: str, rare: bool = False
+) -> Known:
     """Make an entry that holds with some samples only.
 
     Args:
         ways: separated by commas.
         operators: separated by spaces.
+        rare: only a run of all samples meets one of them.
     """
     names = tuple(ways.split(", ")), tuple(operators.split())
-    return Known(names[1], names[0], verdict, match, cause, always=False)
+    return Known(names[1], names[0], verdict, match, cause, always=False, rare=rare)
 
 
 OUTS = "out view, out shape"
@@ -22,15 +25,16 @@ KNOWN_OF_WAYS = [
     some(
         "mistakes",
         ERROR,
-        "AcceleratorError: .*(out of (bounds|range|DATA)|< number of ones in mask|"
-        "offsets\\[-1\\] can not be greater)",
+        "AcceleratorError: .*(out of (bounds|range|DATA)|not in the valid range|"
+        "< number of ones in mask|offsets\\[-1\\] can not be greater)",
         "__getitem__ gather index_add index_copy index_fill index_put "
         "index_reduce.amax index_reduce.amin index_reduce.mean index_reduce.prod "
         "index_select masked_scatter nn.functional.embedding "
         "nn.functional.embedding_bag nn.functional.multi_margin_loss put scatter "
         "scatter_add scatter_reduce.amax scatter_reduce.amin scatter_reduce.mean "
         "scatter_reduce.prod scatter_reduce.sum take take_along_dim "
-        "nn.functional.nll_loss nn.functional.cross_entropy",
+        "nn.functional.nll_loss nn.functional.cross_entropy nn.functional.one_hot "
+        "nn.functional.linear_cross_entropy",
         "Only the device has the indices. It stops, as CUDA does.",
     ),
     some(
@@ -41,20 +45,27 @@ KNOWN_OF_WAYS = [
         "scatter scatter_add gather index_add",
         "The device checks no index where it has nothing to write.",
     ),
+    some(
+        "mistakes",
+        WRONG,
+        "no error, but on the CPU: RuntimeError: ZeroDivisionError",
+        "unravel_index",
+        "Torch divides by the sizes. A device returns a value for a division by zero.",
+    ),
     # -- arguments that the CPU does not check --
     some(
         "mistakes",
         ERROR,
-        "RuntimeError: (bias should contain|mixed dtype|TensorAccessor expected)",
-        "native_batch_norm _native_batch_norm_legit _batch_norm_with_update "
+        "RuntimeError: ((weight|bias) should contain|mixed dtype|TensorAccessor expected)",
+        "native_batch_norm _native_batch_norm_legit "
         "nn.functional.batch_norm nn.functional.instance_norm",
-        "The CPU checks no sizes of a bias, and reads beyond its end, nor all dtypes.",
+        "The CPU checks no sizes of these, and reads beyond their end, nor all dtypes.",
     ),
     some(
         "mistakes",
         WRONG,
         "not close",
-        "_native_batch_norm_legit _batch_norm_with_update",
+        "_native_batch_norm_legit",
         "The CPU reads beyond the end of a bias without elements.",
     ),
     # -- what a device does better than the CPU, or as CUDA does --
@@ -62,6 +73,7 @@ KNOWN_OF_WAYS = [
         "mistakes",
         ERROR,
         "NotImplementedError: .* not implemented for|expected scalar type",
+        "aminmax kthvalue nn.functional.fractional_max_pool3d "
         "softmax log_softmax nn.functional.softmin nn.functional.adaptive_avg_pool1d "
         "nn.functional.binary_cross_entropy mode nn.functional.smooth_l1_loss "
         "nn.functional.mse_loss nn.functional.huber_loss bucketize searchsorted renorm "
@@ -103,18 +115,12 @@ KNOWN_OF_WAYS = [
         ERROR,
         "RuntimeError: (Input type|Trying to create tensor with negative dimension|"
         "openreg: native_dropout_backward expects)",
-        "nn.functional.conv_transpose2d nn.functional.conv3d nn.functional.pad.reflect "
+        "nn.functional.conv_transpose1d nn.functional.conv_transpose2d "
+        "nn.functional.conv2d nn.functional.conv3d nn.functional.pad.reflect "
         "native_dropout_backward",
         "The device checks an argument that the CPU leaves unchecked.",
     ),
     # -- warnings --
-    some(
-        OUTS,
-        WRONG,
-        "index_reduce\\(\\) is in beta",
-        "index_reduce.amax index_reduce.amin index_reduce.mean index_reduce.prod",
-        "The kernel of the CPU says that it is new.",
-    ),
     some(
         OUTS,
         WRONG,
@@ -127,7 +133,7 @@ KNOWN_OF_WAYS = [
         WRONG,
         "Casting complex values to real discards",
         "addbmm cumprod cumsum eq log_softmax.with_dtype logical_and logical_or "
-        "logical_xor logsumexp lu mean ne softmax.with_dtype",
+        "logical_xor logsumexp lu mean ne softmax.with_dtype linalg.vector_norm",
         "The kernel converts the result, and a kernel cannot warn its caller.",
     ),
     some(
@@ -154,6 +160,15 @@ KNOWN_OF_WAYS = [
         "The CPU leaves statistics that it does not need as they were, and refuses "
         "other dtypes later.",
     ),
+    some(
+        "out shape",
+        WRONG,
+        "not close",
+        "linalg.lstsq",
+        "LAPACK computes with float32, and out= has float64: the values have the "
+        "precision of the arguments.",
+        rare=True,
+    ),
     # -- transforms --
     some(
         "double backward",
@@ -174,14 +189,16 @@ KNOWN_OF_WAYS = [
         WRONG,
         "strides",
         "ormqr linalg.solve linalg.solve_ex linalg.solve_triangular linalg.tensorsolve "
-        "nn.functional.smooth_l1_loss nn.functional.mse_loss nn.functional.huber_loss",
+        "nn.functional.smooth_l1_loss nn.functional.mse_loss nn.functional.huber_loss "
+        "nn.functional.binary_cross_entropy",
         "A composite kernel chooses the layout by the device. The values are the same.",
     ),
     some(
         "double backward",
         WRONG,
         "not close",
-        "linalg.householder_product",
+        "linalg.householder_product linalg.lstsq linalg.lstsq.grad_oriented "
+        "index_reduce.prod",
         "Sums in another order, since the arguments have other strides.",
     ),
     # -- settings --
@@ -189,10 +206,11 @@ KNOWN_OF_WAYS = [
         "launched",
         WRONG,
         "not close",
-        "nn.functional.conv3d nn.functional.conv_transpose1d "
-        "nn.functional.conv_transpose2d nn.functional.conv_transpose3d",
-        "A convolution asks when it runs whether it may use oneDNN, which rounds "
-        "elsewhere.",
+        "nn.functional.conv2d nn.functional.conv3d nn.functional.conv_transpose1d "
+        "nn.functional.conv_transpose2d nn.functional.conv_transpose3d "
+        "matmul __rmatmul__ linalg.multi_dot",
+        "A convolution and a product ask when they run whether they may use oneDNN, "
+        "which rounds elsewhere.",
     ),
     some(
         "launched",
