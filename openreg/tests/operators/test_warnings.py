@@ -62,7 +62,9 @@ def test_complex_numbers_lose_their_imaginary_part(dtype, source, target):
 
 def test_index_reduce_is_new():
     zeros, index = torch.zeros(3, device="openreg"), torch.arange(3, device="openreg")
-    result, text = with_warnings(lambda: zeros.index_reduce(0, index, zeros + 1, "amax"))
+    result, text = with_warnings(
+        lambda: zeros.index_reduce(0, index, zeros + 1, "amax")
+    )
     assert text.startswith("index_reduce() is in beta")
     assert result.tolist() == [1, 1, 1]
 
@@ -84,8 +86,8 @@ def test_every_operator_warns_on_the_call(dtype):
         made = op.sample_inputs_func(op, "cpu", dtype, False)
         for sample in itertools.islice(made, SAMPLES):
             there = mirror(sample, "openreg")
-            _, expected = with_warnings(lambda s=sample: _result(op, s))
-            _, text = with_warnings(lambda s=there: _result(op, s))
+            _, expected = with_warnings(lambda o=op, s=sample: _result(o, s))
+            _, text = with_warnings(lambda o=op, s=there: _result(o, s))
             torch.accelerator.synchronize()
             warned += bool(expected)
             if expected not in text:

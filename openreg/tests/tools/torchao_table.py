@@ -50,9 +50,9 @@ the CPU, and wrote this page. `nox -s clients` runs it again and compares.
 * **compiled**: whether `torch.compile` with `fullgraph=True` and the backend
   `aot_eager` has the same result.
 
-[torchao](../modules/torchao.md) explains these rows. Python 3.11.0 to 3.11.3 stores an
-enumeration as a call of `getattr`, which `torch.load` refuses: there, the second and the
-fifth configuration cannot be loaded from a file.
+[torchao](../modules/torchao.md) explains these rows. Python 3.11.0 to 3.11.3 stores
+an enumeration as a call of `getattr`, which `torch.load` refuses: there, the second and
+the fifth configuration cannot be loaded from a file.
 
 | configuration | openreg | CPU | error | loaded | compiled |
 |---|---|---|---|---|---|

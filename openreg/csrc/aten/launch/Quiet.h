@@ -18,7 +18,7 @@ class Quiet final : c10::WarningHandler {
 
 // LITERALINCLUDE START: SILENT
 // A function of the kernel library as a kernel that leaves warnings to the host half:
-// the host gives them on the call that causes them, a kernel could only do so later.
+// the host warns on the call that causes it, a kernel could only warn later.
 template <auto* kFunction>
 struct Silent;
 template <class Result, class... Args, Result (*kFunction)(Args...)>

@@ -56,7 +56,8 @@ KNOWN_OF_WAYS = [
     some(
         "mistakes",
         ERROR,
-        "RuntimeError: ((weight|bias) should contain|mixed dtype|TensorAccessor expected)",
+        "RuntimeError: ((weight|bias) should contain|mixed dtype|"
+        "TensorAccessor expected)",
         "native_batch_norm _native_batch_norm_legit "
         "nn.functional.batch_norm nn.functional.instance_norm",
         "The CPU checks no sizes of these, and reads beyond their end, nor all dtypes.",
