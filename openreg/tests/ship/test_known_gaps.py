@@ -186,7 +186,7 @@ def test_accelerator_synchronize_lets_warnings_go_to_stderr(run_forked):
         warnings.simplefilter("error")
         z = torch.ones(2, dtype=torch.complex64, device="openreg")
         with torch.openreg.simulator.hold():
-            x = z.to(torch.float32)
+            count = torch.linalg.vector_norm(z[0], ord=0)
         torch.accelerator.synchronize()
     """
     process = run_forked(program)
