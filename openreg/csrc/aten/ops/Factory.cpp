@@ -34,15 +34,20 @@ size_t item_size(std::optional<at::ScalarType> dtype) {
   return c10::elementSize(type_or_default(dtype));
 }
 
-// LITERALINCLUDE START: MAKE_TENSOR
-// A tensor over `bytes` of new memory on the current device, still without sizes.
-// at::detail::empty_generic would do most of this, but it makes a plain StorageImpl.
-at::Tensor make_tensor(size_t bytes, std::optional<at::ScalarType> dtype) {
+// The type of a new tensor. ATen's own factories warn of this one, too.
+caffe2::TypeMeta type_of(std::optional<at::ScalarType> dtype) {
   const at::ScalarType type = type_or_default(dtype);
   if (C10_UNLIKELY(type == at::kComplexHalf)) {
     TORCH_WARN_ONCE("ComplexHalf support is experimental and many operators don't ",
                     "support it yet.");
   }
+  return c10::scalarTypeToTypeMeta(type);
+}
+
+// LITERALINCLUDE START: MAKE_TENSOR
+// A tensor over `bytes` of new memory on the current device, still without sizes.
+// at::detail::empty_generic would do most of this, but it makes a plain StorageImpl.
+at::Tensor make_tensor(size_t bytes, std::optional<at::ScalarType> dtype) {
   c10::Allocator* allocator = c10::GetAllocator(at::kPrivateUse1);
   c10::DataPtr data = allocator->allocate(bytes);
   const c10::Device device = data.device();
@@ -50,7 +55,7 @@ at::Tensor make_tensor(size_t bytes, std::optional<at::ScalarType> dtype) {
       c10::StorageImpl::use_byte_size_t(), bytes, std::move(data), allocator,
       /*resizable=*/true, device);
   return at::detail::make_tensor<c10::TensorImpl>(std::move(storage), kKeys,
-                                                  c10::scalarTypeToTypeMeta(type));
+                                                  type_of(dtype));
 }
 // LITERALINCLUDE END: MAKE_TENSOR
 
