@@ -1,9 +1,12 @@
 # The ways of the sweep with views, settings and mistakes; see docs/ship/sweep.md.
+import dataclasses
+import json
+
 import pytest
 import torch
 from sweep import runner
 from sweep.calls import outcome, with_warnings
-from sweep.cases import OPERATORS, Case, samples
+from sweep.cases import OPERATORS, Case, Verdict, samples
 from sweep.launch_ways import launched
 from sweep.mirror import mirror, parts, tensors
 from sweep.mistakes import mistakes
@@ -143,3 +146,14 @@ def test_the_progress_counts_cases(monkeypatch):
     assert set(counts) <= {0, 1, 2, 3}
     assert len(counts) > 3
     assert len(OPERATORS) > 700
+
+
+def test_a_stopped_run_goes_on(tmp_path):
+    cases = [Case("abs", "float32", "forward"), Case("neg", "float32", "forward")]
+    done = Verdict(*cases[0], "right", "of the first run", samples=7)
+    started = Verdict(*cases[1], "started")
+    lines = [json.dumps(dataclasses.asdict(one)) for one in (done, started)]
+    (tmp_path / "first").write_text("\n".join(lines) + '\n{"operator": "n')
+    found = runner.run_all(cases, {"float32": 1}, folder=tmp_path)
+    assert found[0] == done  # did not run again
+    assert (found[1].verdict, found[1].samples) == ("right", 1)

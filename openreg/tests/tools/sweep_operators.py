@@ -46,6 +46,7 @@ def main() -> int:
         options.jobs,
         seconds=600 if options.full else 120,
         progress=progress,
+        folder=options.resume and _reports(options.resume, full=options.full),
     )
     if options.json:
         options.json.parent.mkdir(exist_ok=True)
@@ -62,6 +63,16 @@ def main() -> int:
         record(verdicts, began_at, full=options.full)
         print(f"The counts are in {LAST_RUN}")
     return 1 if found else 0
+
+
+def _reports(folder: Path, *, full: bool) -> Path:
+    """Return where one run of these sources keeps its reports."""
+    commit = current_commit()
+    if commit.endswith("-dirty"):
+        sys.exit("--resume needs sources without changes: commit them first")
+    reports = folder / f"{commit}-{'full' if full else 'quick'}"
+    reports.mkdir(parents=True, exist_ok=True)
+    return reports
 
 
 def _parse() -> argparse.Namespace:
@@ -91,6 +102,12 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--json", type=Path, help="write all verdicts to this file")
     parser.add_argument(
         "--record", action="store_true", help="write the counts for the guide"
+    )
+    parser.add_argument(
+        "--resume",
+        type=Path,
+        metavar="FOLDER",
+        help="keep finished cases here, and go on with a run that was stopped",
     )
     options = parser.parse_args()
     if options.record and (options.k or options.dtype or options.way):

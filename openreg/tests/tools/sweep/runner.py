@@ -30,6 +30,7 @@ def run_all(
     jobs: int = 1,
     seconds: float = 600,
     progress: Callable[[int], None] | None = None,
+    folder: Path | None = None,
 ) -> list[Verdict]:
     """Check cases.
 
@@ -38,23 +39,33 @@ def run_all(
         jobs: how many processes run at the same time.
         seconds: a case that takes longer hangs.
         progress: is called at intervals with the number of cases done.
+        folder: keeps the reports. A case with a report in it does not run again.
     """
+    if folder is None:
+        with tempfile.TemporaryDirectory() as temporary:
+            return run_all(cases, limits, jobs, seconds, progress, Path(temporary))
+    found = {verdict.case: verdict for verdict in _finished(folder)}
+    rest = [case for case in cases if case not in found]
     # Neighbors in the list are related, and may all be slow: deal them out.
-    chunks = [cases[start::jobs] for start in range(jobs)]
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        _progress(Path(folder), progress),
-        ThreadPoolExecutor(jobs) as pool,
-    ):
+    chunks = [rest[start::jobs] for start in range(jobs)]
+    with _progress(folder, progress), ThreadPoolExecutor(jobs) as pool:
         run = partial(_run_chunk, folder, limits, seconds)
-        done = list(pool.map(run, chunks))
-    found = {verdict.case: verdict for verdicts in done for verdict in verdicts}
+        for verdicts in pool.map(run, chunks):
+            found |= {verdict.case: verdict for verdict in verdicts}
     return [found[case] for case in cases]
+
+
+def _finished(folder: Path) -> list[Verdict]:
+    """Return the verdicts of an earlier run, without the cases that it did not end."""
+    reports = [file.read_text().splitlines(keepends=True) for file in folder.iterdir()]
+    lines = [line for report in reports for line in report if line.endswith("\n")]
+    verdicts = [Verdict(**json.loads(line)) for line in lines]
+    return [verdict for verdict in verdicts if verdict.verdict != "started"]
 
 
 # LITERALINCLUDE START: RUN_CHUNK
 def _run_chunk(
-    folder: str, limits: dict[str, int], seconds: float, cases: list[Case]
+    folder: Path, limits: dict[str, int], seconds: float, cases: list[Case]
 ) -> list[Verdict]:
     """Check cases in a process; start another one for those that it leaves."""
     verdicts: list[Verdict] = []
@@ -75,7 +86,7 @@ def _run_chunk(
 
 
 def _run_process(
-    folder: str, limits: dict[str, int], seconds: float, cases: list[Case]
+    folder: Path, limits: dict[str, int], seconds: float, cases: list[Case]
 ) -> tuple[list[Verdict], subprocess.CompletedProcess[str]]:
     number, report = tempfile.mkstemp(dir=folder)
     os.close(number)
