@@ -7,22 +7,26 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).resolve().parent
 # torch itself pins the packages of its CUDA build, which not every build needs.
 OF_TORCH = ("nvidia-", "cuda-", "triton")
-# The oldest Python that runs this, to its last digit: Debian 12 has 3.11.2, and some
-# packages need 3.11.5.
-OLDEST = "3.11.0"
+
+
+def oldest_python() -> str:
+    """To its last digit: Debian 12 has 3.11.2, and some packages need 3.11.5."""
+    project = tomllib.loads((FOLDER.parent / "pyproject.toml").read_text())["project"]
+    return str(project["requires-python"]).removeprefix(">=") + ".0"
 
 
 def resolve(source: Path) -> list[dict[str, Any]]:
     """What pip would install today into an empty environment of the oldest Python."""
     command = [sys.executable, "-m", "pip", "install", "--dry-run", "--quiet"]
     command += ["--ignore-installed", "--report", "-", "-r", str(source)]
-    command += ["--python-version", OLDEST, "--only-binary=:all:"]
+    command += ["--python-version", oldest_python(), "--only-binary=:all:"]
     command += ["--target", "unused"]  # pip wants one for another Python
     answer = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     installed: list[dict[str, Any]] = json.loads(answer.stdout)["install"]

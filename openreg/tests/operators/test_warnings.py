@@ -1,4 +1,4 @@
-# Compares when and how operators warn; see docs/operators/structured.md.
+# Compares when and how operators warn; see docs/runtime/faults.md.
 """A warning belongs to the call that causes it, not to a later one that waits."""
 
 import itertools
@@ -12,15 +12,7 @@ from torch.testing._internal.common_methods_invocations import op_db
 
 SAMPLES = 20
 SKIPPED = {name for name, way in NOT_CALLED}
-# What the kernel of the CPU says when it converts its result: the host half does not
-# know of it.
-LATE = {"linalg.vector_norm"}
-
-
-def vectors(device):
-    return torch.zeros(2, 2, device=device), torch.empty(0, 3, device=device)
-
-
+LATE = {"linalg.vector_norm"}  # warns in the kernel: docs/ship/known-gaps-streams.md
 VARIANCES = [torch.var, torch.std, torch.var_mean, torch.std_mean]
 
 
@@ -28,7 +20,7 @@ VARIANCES = [torch.var, torch.std, torch.var_mean, torch.std_mean]
 @pytest.mark.parametrize("correction", [0, 1, 2, 2.5, 4])
 def test_variance_without_a_degree_of_freedom(function, correction):
     def warned(device):
-        full, empty = vectors(device)
+        full, empty = torch.zeros(2, 2, device=device), torch.empty(0, 3, device=device)
         found = []
         for x, dim in [(full, -1), (full, None), (empty, 0), (empty, 1), (empty, None)]:
             found.append(

@@ -1,4 +1,4 @@
-// Refuses, before a launch, what a kernel would refuse; see
+// Raises, before a launch, the errors and warnings that a kernel would raise late; see
 // docs/operators/structured.md.
 #pragma once
 
