@@ -14,11 +14,13 @@ import nox
 ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT / "tests"))
 
+from nox_support import strict  # noqa: E402
 from nox_support.driver import STRICT, test_driver  # noqa: E402
 from nox_support.environments import (  # noqa: E402
     HERE,
     LOCKS,
     Target,
+    chosen_target,
     environment,
     fingerprint,
     is_current,
@@ -28,7 +30,7 @@ from nox_support.environments import (  # noqa: E402
     step,
     torch_of,
 )
-from nox_support.machine import THIS, check_machine, choose_python  # noqa: E402
+from nox_support.machine import THIS, check_machine  # noqa: E402
 from nox_support.starter import (  # noqa: E402
     STARTER_SOURCES,
     train_on_starter,
@@ -85,7 +87,6 @@ TYPED_SOURCES = {  # by the environment that has what they import
 BACKEND_TESTS = "openreg/tests"
 # One more than there are cores: tests often wait, for processes, streams and compilers.
 PARALLEL = ["-n", str(min(4, (os.cpu_count() or 1) + 1))]
-BUILDS = ("cuda", "cpu")  # of torch
 # Pages that `tests-on -- cuda smoke` runs: the first ones, and what a build may change.
 FIRST_PAGES = [
     "docs/index.md",
@@ -274,6 +275,14 @@ def sweep(session: nox.Session) -> None:
     session.log(f"verdicts: {report}")
 
 
+@nox.session(venv_backend="none", default=False)
+def soak(session: nox.Session) -> None:
+    """Run random programs and kill random processes for 30 minutes; -- --minutes N."""
+    tools = install_backend(session)
+    script = "openreg/tests/tools/run_soak.py"
+    run(session, tools, "python", script, "--minutes", "30", *session.posargs)
+
+
 @session_without_venv
 def lint(session: nox.Session) -> None:
     """Check style, spelling, types and the repository; `-- --fix` repairs style."""
@@ -293,7 +302,7 @@ def lint(session: nox.Session) -> None:
     for name, sources in TYPED_SOURCES.items():  # needs torch and Sphinx
         python = str(environment(session, name) / "python")
         run(session, tools, "mypy", "--python-executable", python, *sources)
-    compile_strictly(session)
+    strict.compile_strictly(session, fingerprint(BACKEND_SOURCES))
 
 
 @nox.session(venv_backend="none", default=False)
@@ -327,32 +336,13 @@ def install_backend(session: nox.Session, target: Target = HERE) -> Path:
             run(session, tools, "pip", "wheel", *flags, "-w", str(wheels), ".")
             built.write_text(key)
             if STRICT in cmake_arguments:
-                (BUILD / "strict.key").write_text(fingerprint(BACKEND_SOURCES))
+                strict.STAMP.write_text(fingerprint(BACKEND_SOURCES))
     if not is_current(installed, key):
         flags = ["--no-deps", "--force-reinstall", "--quiet"]
         wheel = next(wheels.glob("torch_openreg-*.whl"))
         run(session, tools, "pip", "install", *flags, str(wheel))
         installed.write_text(key)
     return tools
-
-
-def compile_strictly(session: nox.Session) -> None:
-    """Compiles all sources with warnings as errors, unless a build has done so."""
-    stamp, key = BUILD / "strict.key", fingerprint(BACKEND_SOURCES)
-    if is_current(stamp, key):
-        session.log("C++: unchanged since it compiled with warnings as errors")
-        return
-    check_machine(session)
-    tools = environment(session, "tests")
-    folder = str(BUILD / "strict")
-    options = [f"-DPython_EXECUTABLE={tools / 'python'}", STRICT]
-    options += ["-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=10"]
-    options += ["-DCMAKE_CXX_FLAGS_RELEASE=-O2 -DNDEBUG"]
-    with step(session, "compiling with warnings as errors"):
-        run(session, tools, "cmake", "-G", "Ninja", "-S", ".", "-B", folder, *options)
-        jobs = os.environ.get("MAX_JOBS") or str(os.cpu_count())
-        run(session, tools, "cmake", "--build", folder, "--parallel", jobs)
-    stamp.write_text(key)
 
 
 def run_pages(session: nox.Session, *pages: str, target: Target = HERE) -> Path:
@@ -421,21 +411,6 @@ def measure_operators(session: nox.Session) -> None:
 
 
 # --- Small helpers --------------------------------------------------------------------
-
-
-def chosen_target(session: nox.Session) -> tuple[Target, bool]:
-    """What the arguments of tests-on ask for, and whether in the short form."""
-    arguments = list(session.posargs)
-    smoke = "smoke" in arguments
-    builds = [word for word in arguments if word in BUILDS]
-    versions = [word for word in arguments if word.startswith("3.")]
-    if len(builds) != 1 or len(arguments) != smoke + 1 + len(versions) or versions[1:]:
-        session.error(
-            "tests-on takes a build of torch, cuda or cpu, and may take a Python, such "
-            f"as 3.13, and the word smoke, not {arguments}"
-        )
-    python = choose_python(session, versions[0] if versions else None)
-    return Target(python, builds[0]), smoke
 
 
 def tracked_files(session: nox.Session) -> list[str]:

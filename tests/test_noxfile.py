@@ -24,6 +24,7 @@ NEEDS_COMPILER = [
     "doctest",
     "ladder",
     "live",
+    "soak",
     "starter",
     "sweep",
     "tests",

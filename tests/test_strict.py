@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from nox_support import environments
+from nox_support import environments, strict
 from recording import RecordingSession
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -33,17 +33,19 @@ def test_a_users_build_goes_on_after_a_warning(tmp_path, source, options):
 def elsewhere(noxfile, monkeypatch, tmp_path):
     """The sessions, with a build folder that is empty."""
     monkeypatch.setattr(noxfile, "BUILD", tmp_path)
-    monkeypatch.setattr(noxfile, "environment", lambda session, name, *on: tmp_path)
-    monkeypatch.setattr(noxfile, "check_machine", lambda session: None)
+    monkeypatch.setattr(strict, "STAMP", tmp_path / "strict.key")
+    for module in (noxfile, strict):
+        monkeypatch.setattr(module, "environment", lambda *arguments: tmp_path)
+        monkeypatch.setattr(module, "check_machine", lambda session: None)
     return noxfile
 
 
 def test_lint_compiles_with_warnings_as_errors_once(elsewhere):
     first, second = RecordingSession(), RecordingSession()
-    elsewhere.compile_strictly(first)
+    strict.compile_strictly(first, "of these sources")
     configure, build = first.commands
     assert STRICT in configure and build[1] == "--build"
-    elsewhere.compile_strictly(second)
+    strict.compile_strictly(second, "of these sources")
     assert second.commands == []
     assert second.said == ["C++: unchanged since it compiled with warnings as errors"]
 

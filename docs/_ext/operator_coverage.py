@@ -7,7 +7,7 @@ takes a word:
 `routes` for the counts, `overloads` for the lists of all overloads, `database` for the
 operators of PyTorch's database that fell back, `dtypes` for those of CUDA only.
 `sweep` shows the counts that `nox -s sweep -- --record` left in
-openreg/tests/tools/sweep/last_run.json.
+openreg/tests/tools/sweep/last_run.json, `soak` those of `nox -s soak -- --record`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from sphinx.util.docutils import SphinxDirective
 
 ROOT = Path(__file__).resolve().parents[2]
 MEASURED = ROOT / "build" / "operators.json"
-LAST_RUN = ROOT / "openreg" / "tests" / "tools" / "sweep" / "last_run.json"
+TOOLS = ROOT / "openreg" / "tests" / "tools"
 ROUTES = {
     "native": ("Native", "a kernel of this backend, on the stream"),
     "implicit": ("Composite, implicit", "other operators; autograd sees those"),
@@ -49,10 +49,11 @@ class OperatorCoverage(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         table = self.arguments[0]
-        if table == "sweep":
-            self.env.note_dependency(str(LAST_RUN))
-            last_run = json.loads(LAST_RUN.read_text(encoding="utf-8"))
-            return self.parse_text_to_nodes(sweep_table(last_run))
+        if table in RECORDED:
+            last_run = TOOLS / table / "last_run.json"
+            self.env.note_dependency(str(last_run))
+            recorded = json.loads(last_run.read_text(encoding="utf-8"))
+            return self.parse_text_to_nodes(RECORDED[table](recorded))
         file = Path(self.config.operator_coverage_file)
         if not file.is_file():
             raise ExtensionError(
@@ -175,6 +176,26 @@ def sweep_table(last_run: dict[str, Any]) -> str:
     )
 
 
+def soak_table(last_run: dict[str, Any]) -> str:
+    """Return a table of the processes of a run, and one of what they did."""
+    total = sum(processes for *_, processes, _ in last_run["runs"])
+    lines = [
+        f"The last run that was recorded is of {last_run['date']}, commit "
+        f"`{last_run['commit']}`, torch {last_run['torch']}: {total} processes in "
+        f"{last_run['minutes']} minutes.",
+        "",
+        "| rounds | settings | processes | failed |",
+        "|---|---|--:|--:|",
+    ]
+    for kind, settings, processes, failed in last_run["runs"]:
+        lines.append(f"| {kind} | `{settings}` | {processes} | {failed} |")
+    lines += ["", "| what they did | times |", "|---|--:|"]
+    calls = sorted(last_run["calls"].items(), key=lambda item: -item[1])
+    lines += [f"| {name} | {count:,} |" for name, count in calls]
+    return "\n".join(lines)
+
+
+RECORDED = {"sweep": sweep_table, "soak": soak_table}
 TABLES = {
     "dtypes": dtypes_table,
     "routes": routes_table,

@@ -16,13 +16,14 @@ from typing import Any
 import nox
 from nox.command import CommandFailed
 
-from nox_support.machine import THIS, Interpreter
+from nox_support.machine import THIS, Interpreter, choose_python
 from nox_support.signals import explain
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCKS = ROOT / "requirements"
 # What an editable installation puts into the package.
 INSTALLED = ["openreg/torch_openreg/include", "openreg/torch_openreg/share"]
+BUILDS = ("cuda", "cpu")  # of torch
 BORROWS = {  # environments from others
     "docs": ["tests"],
     "clients": ["tests"],
@@ -45,6 +46,21 @@ class Target:
 
 
 HERE = Target(THIS)
+
+
+def chosen_target(session: nox.Session) -> tuple[Target, bool]:
+    """What the arguments of tests-on ask for, and whether in the short form."""
+    arguments = list(session.posargs)
+    smoke = "smoke" in arguments
+    builds = [word for word in arguments if word in BUILDS]
+    versions = [word for word in arguments if word.startswith("3.")]
+    if len(builds) != 1 or len(arguments) != smoke + 1 + len(versions) or versions[1:]:
+        session.error(
+            "tests-on takes a build of torch, cuda or cpu, and may take a Python, such "
+            f"as 3.13, and the word smoke, not {arguments}"
+        )
+    python = choose_python(session, versions[0] if versions else None)
+    return Target(python, builds[0]), smoke
 
 
 def environment(session: nox.Session, name: str, target: Target = HERE) -> Path:

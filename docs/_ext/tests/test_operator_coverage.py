@@ -10,6 +10,7 @@ from operator_coverage import (
     dtypes_table,
     overloads_lists,
     routes_table,
+    soak_table,
     sweep_table,
 )
 from site_build import EXTENSIONS, SPHINX
@@ -115,3 +116,18 @@ def test_the_verdicts_of_a_run_are_added_up_by_way():
     assert "left out" not in table
     part = sweep_table({**run, "left out": ["int8", "uint8"]})
     assert "50 in all. It left out the dtypes int8, uint8." in part
+
+
+def test_the_soak_table_shows_processes_and_calls() -> None:
+    run = {
+        "torch": "2.13.0",
+        "commit": "0123456789ab",
+        "date": "2026-01-02",
+        "minutes": 30,
+        "runs": [["ranks", "-", 3, 1], ["programs", "OPENREG_STEAL=0", 4, 0]],
+        "calls": {"free": 12, "make": 3456},
+    }
+    lines = soak_table(run).splitlines()
+    assert lines[0].endswith("torch 2.13.0: 7 processes in 30 minutes.")
+    assert "| ranks | `-` | 3 | 1 |" in lines
+    assert lines[-2:] == ["| make | 3,456 |", "| free | 12 |"]
