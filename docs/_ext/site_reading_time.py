@@ -3,7 +3,8 @@
 
 A page of more than ten minutes is an error, unless ``site_long_pages`` in docs/conf.py
 lists it. A listed page that has become short must leave the list, so the list only
-shrinks. Pages below ``reference`` are tables to search, and have no reading time.
+shrinks. The folded solution of an exercise does not count. Pages below ``reference``
+are tables to search, and have no reading time.
 """
 
 from __future__ import annotations
@@ -27,7 +28,11 @@ LINK = "copy-list"  # which site_copy_lists adds to a chapter
 def reading_time(doctree: nodes.document) -> int:
     """Return the minutes that a page takes, rounded up."""
     words = sum(len(text.split()) for text in _prose(doctree))
-    blocks = (block.astext() for block in doctree.findall(nodes.literal_block))
+    blocks = (
+        block.astext()
+        for block in doctree.findall(nodes.literal_block)
+        if not _in_solution(block)
+    )
     lines = sum(1 for block in blocks for line in block.splitlines() if line.strip())
     return math.ceil(words / WORDS_A_MINUTE + lines / LINES_A_MINUTE)
 
@@ -39,10 +44,27 @@ def _prose(node: nodes.Element) -> Iterator[str]:
             continue
         if isinstance(child, nodes.Element) and LINK in child["classes"]:
             continue
+        if _is_solution(child):
+            continue
         if isinstance(child, nodes.TextElement):
             yield child.astext()
         elif isinstance(child, nodes.Element):
             yield from _prose(child)
+
+
+def _is_solution(node: nodes.Node) -> bool:
+    """Whether a node is the dropdown "Solution" of an exercise."""
+    return (
+        isinstance(node, nodes.container)
+        and node.get("design_component") == "dropdown"
+        and node.children[0].astext() == "Solution"
+    )
+
+
+def _in_solution(node: nodes.Node | None) -> bool:
+    while node is not None and not _is_solution(node):
+        node = node.parent
+    return node is not None
 
 
 def _show(app: Sphinx, doctree: nodes.document) -> None:

@@ -40,6 +40,16 @@ def test_page_shows_its_minutes_under_the_title(tmp_path: Path) -> None:
     assert html[title:].startswith('</h1>\n<p class="reading-time">3 min read</p>')
 
 
+@pytest.mark.parametrize(("title", "minutes"), [("Solution", 1), ("Files", 4)])
+def test_a_folded_solution_does_not_count(
+    tmp_path: Path, title: str, minutes: int
+) -> None:
+    page = f"# A page\n\n::::{{dropdown}} {title}\n\n{WORDS * 2}\n\n{CODE}\n::::\n"
+    built = build(tmp_path, {"index.md": page})
+    assert built.code == 0, built.messages
+    assert f">{minutes} min read<" in built.text("index.html")
+
+
 def test_long_page_is_refused(tmp_path: Path) -> None:
     built = build(tmp_path, {"index.md": f"# A page\n\n{WORDS * 10}\n"})
     assert built.code != 0
