@@ -10,6 +10,7 @@ from torch.testing._internal.opinfo.core import OpInfo, SampleInput
 from torch.utils._pytree import tree_leaves
 
 from .mirror import tensors
+from .seeds import seed_all
 
 Way = Callable[[OpInfo, SampleInput], Any]
 
@@ -65,5 +66,5 @@ def outputs(op: OpInfo, sample: SampleInput) -> tuple[Any, list[torch.Tensor]]:
 
 def random_like(models: list[torch.Tensor], seed: int) -> list[torch.Tensor]:
     """Return random tensors of these shapes, the same on each device."""
-    torch.manual_seed(seed)
+    seed_all(seed)
     return [torch.randn(x.shape, dtype=x.dtype).to(x.device) for x in models]

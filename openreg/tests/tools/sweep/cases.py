@@ -7,11 +7,11 @@ from typing import NamedTuple, TypeVar
 
 import torch
 from torch.testing._internal.common_methods_invocations import op_db
-from torch.testing._internal.common_utils import set_rng_seed
 from torch.testing._internal.opinfo.core import OpInfo, SampleInput
 
 from .exceptions import NOT_CALLED
 from .mistakes import mistakes
+from .seeds import seed_all
 from .views import in_gaps
 
 T = TypeVar("T")
@@ -137,7 +137,7 @@ def _seeded(iterable: Iterable[T]) -> Iterator[T]:
     """
     iterator = iter(iterable)
     while True:
-        set_rng_seed()
+        seed_all()
         try:
             yield next(iterator)
         except StopIteration:

@@ -13,6 +13,7 @@ from .exceptions import (
     ROUNDED_ELSEWHERE,
 )
 from .mirror import mirror, names_a_device, parts
+from .seeds import seed_all
 from .views import memories
 from .ways import WAYS
 
@@ -96,7 +97,7 @@ def _compare_words(error: Exception, expected: Exception) -> None:
 def _attempt(case: Case, sample: SampleInput) -> tuple[Any, Exception | None]:
     """Run and wait for the device; return the result, or the error."""
     result, raised = None, None
-    torch.manual_seed(0)
+    seed_all(0)
     try:
         result = WAYS[case.way](OPERATORS[case.operator], sample)
     except Exception as error:

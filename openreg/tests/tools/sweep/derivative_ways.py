@@ -8,6 +8,7 @@ from torch.utils._pytree import tree_flatten, tree_map, tree_unflatten
 
 from .calls import call, outcome, outputs, random_like
 from .mirror import parts, tensors
+from .seeds import seed_all
 from .views import is_plain
 
 
@@ -62,7 +63,7 @@ def vmapped(op: OpInfo, sample: SampleInput) -> Any:
             value, args, kwargs = tree_unflatten(own, shape)
             return tuple(tensors(op(value, *args, **kwargs)))
 
-        torch.manual_seed(0)
+        seed_all(0)
         batch = [_pair(leaves[place], dimension) for place in chosen]
         run = torch.func.vmap(one, in_dims=dimension, randomness="different")
         return run(*batch)
