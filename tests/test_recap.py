@@ -2,6 +2,7 @@
 """A page without a recap, or one of another form, fails."""
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,15 @@ def test_a_page_ends_with_a_recap_and_the_next_page(name):
     assert parts, "end with '## Recap', three lines, and 'Next: [...](...)'"
     links = LINK.findall(parts[1])
     assert links and all((path.parent / link).is_file() for link in links)
+
+
+@pytest.mark.parametrize(("name", "following"), list(pairwise(PAGES)))
+def test_the_link_leads_to_the_page_that_follows(name, following):
+    path = DOCS / f"{name}.md"
+    links = LINK.findall(recap(path.read_text())[1])
+    assert DOCS / f"{following}.md" in [
+        (path.parent / link).resolve() for link in links
+    ]
 
 
 @pytest.mark.parametrize(

@@ -212,7 +212,7 @@ def is_current_stream_capturing() -> bool:
     return current_stream().is_capturing()
 
 
-# LITERALINCLUDE START: STREAM_CONTEXT
+# LITERALINCLUDE START: STREAM_SWITCH
 def _switch_to(stream: torch.Stream) -> _Previous:
     """Make a stream and its device current; return what was current before."""
     there = torch.accelerator.current_stream(_get_current_index(stream.device))  # (1)
@@ -227,6 +227,10 @@ def _switch_back(previous: _Previous) -> None:
     torch.accelerator.set_stream(here)  # (3)
 
 
+# LITERALINCLUDE END: STREAM_SWITCH
+
+
+# LITERALINCLUDE START: STREAM_CONTEXT
 class StreamContext:
     """Context manager that makes a stream and its device current; None does nothing.
 
@@ -237,7 +241,7 @@ class StreamContext:
 
     def __init__(self, stream: torch.Stream | None) -> None:
         self.stream = stream
-        self._previous: Blocks[_Previous] = Blocks()  # (4)
+        self._previous: Blocks[_Previous] = Blocks()  # (1)
 
     def __enter__(self) -> None:
         if self.stream is not None:

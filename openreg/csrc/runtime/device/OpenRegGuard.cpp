@@ -62,7 +62,7 @@ c10::DeviceCapability OpenRegGuardImpl::getDeviceCapability(c10::Device device) 
   // copied and converted into each other.
   c10::DeviceCapability capability;
   uint64_t& bits = capability.capability_data.capability_bits;
-  bits = 0;
+  bits = 0;  // (1)
   for (const c10::ScalarTypeIndex dtype :
        {c10::kIndex_Bool,          c10::kIndex_Byte,
         c10::kIndex_Char,          c10::kIndex_Short,
@@ -75,7 +75,7 @@ c10::DeviceCapability OpenRegGuardImpl::getDeviceCapability(c10::Device device) 
         c10::kIndex_Float8_e5m2,   c10::kIndex_Float8_e5m2fnuz,
         c10::kIndex_Float8_e4m3fn, c10::kIndex_Float8_e4m3fnuz,
         c10::kIndex_Float8_e8m0fnu}) {
-    bits |= uint64_t{1} << dtype;
+    bits |= uint64_t{1} << dtype;  // (2)
   }
   return capability;
 }
@@ -163,7 +163,7 @@ void OpenRegGuardImpl::record(void** event, const c10::Stream& stream,
 
 // LITERALINCLUDE START: EVENT_WAIT
 void OpenRegGuardImpl::block(void* event, const c10::Stream& stream) const {
-  if (event != nullptr) {
+  if (event != nullptr) {  // (1)
     OPENREG_CHECK(on(
         stream, [&](orStream_t s) { return orStreamWaitEvent(s, as_event(event)); }));
     trace(&PyTrace::trace_gpu_event_wait, as_event(event), native_handle(stream));
@@ -177,8 +177,8 @@ bool OpenRegGuardImpl::queryEvent(void* event) const {
 void OpenRegGuardImpl::synchronizeEvent(void* event) const {
   if (event != nullptr) {
     trace(&PyTrace::trace_gpu_event_synchronization, as_event(event));
-    OPENREG_CHECK(orEventSynchronize(as_event(event)));
-    synchronized();
+    OPENREG_CHECK(orEventSynchronize(as_event(event)));  // (2)
+    synchronized();                                      // (3)
   }
 }
 // LITERALINCLUDE END: EVENT_WAIT
@@ -187,7 +187,7 @@ void OpenRegGuardImpl::synchronizeEvent(void* event) const {
 double OpenRegGuardImpl::elapsedTime(void* start, void* end, c10::DeviceIndex) const {
   TORCH_CHECK(start != nullptr && end != nullptr,
               "Both events must be recorded before calculating elapsed time.");
-  float milliseconds = 0;
+  float milliseconds = 0;  // (1)
   OPENREG_CHECK(orEventElapsedTime(&milliseconds, as_event(start), as_event(end)));
   return milliseconds;
 }
@@ -195,7 +195,7 @@ double OpenRegGuardImpl::elapsedTime(void* start, void* end, c10::DeviceIndex) c
 void OpenRegGuardImpl::destroyEvent(void* event, c10::DeviceIndex) const noexcept {
   if (event != nullptr) {
     trace(&PyTrace::trace_gpu_event_deletion, as_event(event));  // catches and logs
-    static_cast<void>(orEventDestroy(as_event(event)));
+    static_cast<void>(orEventDestroy(as_event(event)));          // (2)
   }
 }
 // LITERALINCLUDE END: EVENT_TIME

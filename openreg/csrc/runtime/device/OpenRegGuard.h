@@ -24,7 +24,9 @@ class OpenRegGuardImpl final : public c10::impl::DeviceGuardImplInterface {
   c10::DeviceIndex deviceCount() const noexcept override;
   c10::DeviceCapability getDeviceCapability(c10::Device device) const override;
   void synchronizeDevice(c10::DeviceIndex device) const override;
+  // LITERALINCLUDE END: GUARD
 
+  // LITERALINCLUDE START: GUARD_STREAMS
   // Streams.
   c10::Stream getStream(c10::Device device) const override;
   c10::Stream getDefaultStream(c10::Device device) const override;
@@ -38,7 +40,9 @@ class OpenRegGuardImpl final : public c10::impl::DeviceGuardImplInterface {
   bool isStreamCapturing(const c10::Stream& stream) const override;
   void recordDataPtrOnStream(const c10::DataPtr& ptr,
                              const c10::Stream& stream) const override;
+  // LITERALINCLUDE END: GUARD_STREAMS
 
+  // LITERALINCLUDE START: GUARD_EVENTS
   // Events. `void*` is the driver's orEvent_t, created by the first record.
   void record(void** event, const c10::Stream& stream, c10::DeviceIndex device,
               c10::EventFlag flag) const override;
@@ -48,7 +52,7 @@ class OpenRegGuardImpl final : public c10::impl::DeviceGuardImplInterface {
   double elapsedTime(void* start, void* end, c10::DeviceIndex device) const override;
   void destroyEvent(void* event, c10::DeviceIndex device) const noexcept override;
 };
-// LITERALINCLUDE END: GUARD
+// LITERALINCLUDE END: GUARD_EVENTS
 
 // LITERALINCLUDE START: INLINE_GUARD
 // Makes a device current for a scope; takes a DeviceIndex. Cheaper than
