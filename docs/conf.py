@@ -35,6 +35,7 @@ extensions = [
     "site_callouts",
     "site_copy_lists",
     "site_diagram",
+    "site_glossary",
     "site_llms",
     "site_reading_time",
     "site_sitemap",
