@@ -32,11 +32,6 @@ WITHOUT_RUNTIME = {
     "runtime/custom-tensor",
 }
 WITHOUT_OPERATORS = {
-    "operators/minimal",
-    "operators/minimal-copies",
-    "operators/registration",
-    "operators/launch",
-    "operators/kernel",
     "operators/structured",
     "operators/launch-arguments",
     "operators/unstructured",

@@ -71,12 +71,12 @@ KernelTensorArg::KernelTensorArg(const at::Tensor& tensor, bool writable)
 
 // LITERALINCLUDE START: ALIAS
 at::Tensor KernelTensorArg::alias() const {
-  const void* address = on_host_ ? number_.data() : orKernelAddress(address_);
+  const void* address = on_host_ ? number_.data() : orKernelAddress(address_);  // (1)
   TORCH_CHECK(address != nullptr || bytes_ == 0, "openreg: ", address_,
               " is not device memory");
   auto storage = c10::make_intrusive<c10::StorageImpl>(
       c10::StorageImpl::use_byte_size_t(), bytes_,
-      c10::DataPtr(const_cast<void*>(address), c10::Device(c10::kCPU)),
+      c10::DataPtr(const_cast<void*>(address), c10::Device(c10::kCPU)),  // (2)
       /*allocator=*/nullptr, /*resizable=*/false);
   auto tensor = at::detail::make_tensor<c10::TensorImpl>(
       c10::Storage(std::move(storage)), c10::DispatchKeySet(c10::DispatchKey::CPU),
@@ -86,7 +86,7 @@ at::Tensor KernelTensorArg::alias() const {
   if (wrapped_number_) {
     impl->set_wrapped_number(true);
   }
-  tensor._set_conj(conj_);
+  tensor._set_conj(conj_);  // (3)
   tensor._set_neg(neg_);
   return tensor;
 }
