@@ -32,11 +32,6 @@ WITHOUT_RUNTIME = {
     "runtime/custom-tensor",
 }
 WITHOUT_OPERATORS = {
-    "operators/structured",
-    "operators/launch-arguments",
-    "operators/unstructured",
-    "operators/structured-errors",
-    "operators/stub",
     "operators/routes",
     "operators/fallback",
     "operators/fallback-traps",

@@ -141,6 +141,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("floor_divide_.Tensor",
          static_cast<at::Tensor& (*)(at::Tensor&, const at::Tensor&)>(
              at::native::floor_divide_));
+  // LITERALINCLUDE END: STUB_OPERATORS
   m.impl("take", at::native::take);
   m.impl("take.out", at::native::take_out);
   m.impl("logical_not.out", at::native::logical_not_out);
@@ -157,7 +158,6 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("hardswish_backward", at::native::hardswish_backward);
   m.impl("mish_backward", at::native::mish_backward);
 }
-// LITERALINCLUDE END: STUB_OPERATORS
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("put_", at::native::put_);

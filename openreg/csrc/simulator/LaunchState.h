@@ -28,6 +28,7 @@ class OPENREG_EXPORT LaunchState {
   bool precision_changed() const;
   // Inside a kernel: whether products may round their inputs to bfloat16.
   bool rounds_to_bfloat16() const;
+  // LITERALINCLUDE END: LAUNCH_STATE
 
   // For a scope in a kernel: the thread has the settings of the launch.
   class OPENREG_EXPORT Scope {
@@ -48,13 +49,14 @@ class OPENREG_EXPORT LaunchState {
   static const LaunchState& of_kernel();
 
  private:
+  // LITERALINCLUDE START: LAUNCH_SETTINGS
   // How many threads share one operation: a sum of floats depends on it in its last
   // bits.
   int threads_ = 1;
   // Denormal numbers and rounding, as the processor keeps them for each thread.
   uint32_t float_control_ = 0;
   uint8_t precision_ = 0;
+  // LITERALINCLUDE END: LAUNCH_SETTINGS
 };
-// LITERALINCLUDE END: LAUNCH_STATE
 
 }  // namespace openreg

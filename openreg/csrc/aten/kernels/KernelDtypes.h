@@ -36,6 +36,7 @@ class KernelDtypes {
   void check(const char* name, at::ScalarType compute,
              at::ArrayRef<at::ScalarType> dtypes,
              at::ArrayRef<const at::Scalar*> numbers) const;
+  // LITERALINCLUDE END: KERNEL_DTYPES
 
   // Throws if `out` shares memory with `input`, a tensor of the argument that has this
   // place among `dtypes`, so that a kernel would overwrite what it has yet to read.
@@ -43,6 +44,7 @@ class KernelDtypes {
   void check_overlap(const at::Tensor& out, const at::Tensor& input,
                      size_t place) const;
 
+  // LITERALINCLUDE START: KERNEL_DTYPES_ROW
   // One line of the table.
   struct Row {
     // Patterns, separated by spaces: a letter for each of `dtypes`, '*' for one of
@@ -58,7 +60,7 @@ class KernelDtypes {
     // The operators, separated by spaces.
     const char* operators;
   };
-  // LITERALINCLUDE END: KERNEL_DTYPES
+  // LITERALINCLUDE END: KERNEL_DTYPES_ROW
 
  private:
   struct Pattern {

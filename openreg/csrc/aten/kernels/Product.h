@@ -24,7 +24,6 @@ inline at::Tensor precisely(const at::Tensor& tensor, bool is_factor) {
 template <auto* kFunction, class Function>
 struct Product;
 
-// LITERALINCLUDE START: PRODUCT
 // ATen's kernels ask the process how precise a product of float32 matrices has to be,
 // when they run. This asks for what held at the launch: if another precision holds now,
 // it computes in float64. The last two tensors among the inputs are the factors.
@@ -33,6 +32,7 @@ struct Product<kFunction, at::Tensor&(Args...)> {
   static constexpr size_t kTensors =
       (std::is_same_v<std::remove_cvref_t<Args>, at::Tensor> + ...) - 1;
 
+  // LITERALINCLUDE START: PRODUCT
   static at::Tensor& call(Args... args) {
     if (!LaunchState::of_kernel().precision_changed()) {
       return kFunction(args...);
@@ -53,8 +53,8 @@ struct Product<kFunction, at::Tensor&(Args...)> {
     std::apply([](auto&... each) { kFunction(each...); }, precise);
     return out.copy_(precise_out);
   }
+  // LITERALINCLUDE END: PRODUCT
 };
-// LITERALINCLUDE END: PRODUCT
 
 template <auto* kFunction>
 constexpr auto* kProduct =

@@ -85,7 +85,9 @@ class KernelCall<std::tuple<Args...>, std::index_sequence<I...>> {
         compute_(compute),
         outputs_{KernelTensorArg(outputs[I])...},
         arguments_(ArgumentOf<Args>::capture(args)...) {}
+  // LITERALINCLUDE END: KERNEL_CALL
 
+  // LITERALINCLUDE START: KERNEL_CALL_RUN
   // On the device.
   void operator()() const {
     Outputs outputs{outputs_[I].alias()...};
@@ -95,6 +97,7 @@ class KernelCall<std::tuple<Args...>, std::index_sequence<I...>> {
         },
         arguments_);
   }
+  // LITERALINCLUDE END: KERNEL_CALL_RUN
 
  private:
   template <class Value>
@@ -107,6 +110,7 @@ class KernelCall<std::tuple<Args...>, std::index_sequence<I...>> {
     }
   }
 
+  // LITERALINCLUDE START: KERNEL_CALL_INPLACE
   template <class Values>
   void call(Outputs& outputs, Values values) const {
     if constexpr (std::is_same_v<std::tuple_element_t<0, Values>, at::Tensor>) {
@@ -116,6 +120,7 @@ class KernelCall<std::tuple<Args...>, std::index_sequence<I...>> {
     }
     std::apply([&](auto&... value) { function_(value..., outputs[I]...); }, values);
   }
+  // LITERALINCLUDE END: KERNEL_CALL_INPLACE
 
   Function* function_;
   Form form_;
@@ -124,7 +129,6 @@ class KernelCall<std::tuple<Args...>, std::index_sequence<I...>> {
       outputs_;  // first: one may be an argument too
   std::tuple<decltype(ArgumentOf<Args>::capture(std::declval<Args>()))...> arguments_;
 };
-// LITERALINCLUDE END: KERNEL_CALL
 
 // Whether the common dtype of the inputs of TensorIterator came from torch's default
 // dtype, which may be another one when the kernel runs.

@@ -8,7 +8,7 @@
 
 namespace openreg {
 
-// LITERALINCLUDE START: IN_PLACE_LISTS
+// LITERALINCLUDE START: CAPTURE_WRITABLE
 // What a kernel keeps of an argument, when the schema lets it write to every tensor.
 template <class T>
 auto capture_writable(const T& value) {
@@ -22,6 +22,7 @@ auto capture_writable(const T& value) {
     return value;
   }
 }
+// LITERALINCLUDE END: CAPTURE_WRITABLE
 
 template <class T>
 auto writable_on_device(const T& captured) {
@@ -56,6 +57,7 @@ struct Update<Op, kFunction, Check, Result(Args...)> {
       }
     };
     (collect(args), ...);
+    // LITERALINCLUDE START: IN_PLACE_LISTS
     const DeviceIndex device = device_of(kNameOf<Op>, /*all=*/true, tensors);
     Check::check(kNameOf<Op>, args...);
     launch(kNameOf<Op>, c10::Device(c10::kPrivateUse1, device),
@@ -67,12 +69,12 @@ struct Update<Op, kFunction, Check, Result(Args...)> {
                  },
                  captured);
            });
+    // LITERALINCLUDE END: IN_PLACE_LISTS
     if constexpr (!std::is_void_v<Result>) {
       return std::get<0>(std::tie(args...));
     }
   }
 };
-// LITERALINCLUDE END: IN_PLACE_LISTS
 
 // Throws unless the lists of a fused optimizer fit together, one tensor a parameter:
 // the kernels rely on it, and the CPU's read beyond the end of a tensor that is too

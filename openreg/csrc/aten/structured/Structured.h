@@ -151,6 +151,7 @@ struct StructuredOp<std::tuple<Args...>, std::index_sequence<I...>> {
     run<Call>(kernel, form, dtype, outputs, args...);  // (2)
     return outputs;
   }
+  // LITERALINCLUDE END: FORMS
 
   template <class Result>
   auto functional() const {
@@ -167,7 +168,6 @@ struct StructuredOp<std::tuple<Args...>, std::index_sequence<I...>> {
     };
   }
 };
-// LITERALINCLUDE END: FORMS
 
 // The one part that each operator has for itself.
 template <class Meta, class Arguments, class Outputs>

@@ -21,7 +21,7 @@ void check_output(const at::Tensor& out, const at::TensorOptions& options) {
 // LITERALINCLUDE START: SET_OUTPUT
 void set_output(at::Tensor& out, Form form, at::IntArrayRef sizes,
                 at::IntArrayRef strides, const at::TensorOptions& options) {
-  if (form == Form::Functional) {
+  if (form == Form::Functional) {  // (1)
     const auto dtype = options.dtype().toScalarType();
     const auto device = options.device();
     out = strides.empty()
@@ -30,10 +30,10 @@ void set_output(at::Tensor& out, Form form, at::IntArrayRef sizes,
     return;
   }
   check_output(out, options);
-  if (form == Form::Inplace) {
+  if (form == Form::Inplace) {  // (2)
     TORCH_CHECK(sizes == out.sizes(), "Bad in-place call: input tensor size ",
                 out.sizes(), " and output tensor size ", sizes, " should match");
-  } else if (at::native::resize_output(out, sizes)) {
+  } else if (at::native::resize_output(out, sizes)) {  // (3)
     if (!strides.empty()) {
       out.as_strided_(sizes, strides);
     } else if (options.memory_format_opt().has_value()) {
