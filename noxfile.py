@@ -40,7 +40,11 @@ from nox_support.starter import (  # noqa: E402
 BUILD = ROOT / "build"
 WHEELS = BUILD / "dist"
 SITE = BUILD / "site"
-PACKAGES = ["openreg/torch_openreg", "openreg/torch_openreg_diagnose"]
+PACKAGES = [
+    "openreg/torch_openreg",
+    "openreg/torch_openreg_compare",
+    "openreg/torch_openreg_diagnose",
+]
 BACKEND_SOURCES = [
     "CMakeLists.txt",
     "cmake",

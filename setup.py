@@ -66,14 +66,17 @@ setup(
         "torch_openreg",
         "torch_openreg._inductor",
         "torch_openreg.openreg",
+        "torch_openreg_compare",
         "torch_openreg_diagnose",
     ],
     package_dir={
         "torch_openreg": "openreg/torch_openreg",
+        "torch_openreg_compare": "openreg/torch_openreg_compare",
         "torch_openreg_diagnose": "openreg/torch_openreg_diagnose",
     },
     package_data={
         "torch_openreg": ["lib/*.so", "py.typed", "*.pyi"],
+        "torch_openreg_compare": ["py.typed"],
         "torch_openreg_diagnose": ["py.typed", "*.json"],
     },
     ext_modules=[Extension("torch_openreg._C", sources=[])],

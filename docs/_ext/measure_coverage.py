@@ -21,7 +21,8 @@ import region_coverage
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "coverage"
 PACKAGE = ROOT / "openreg" / "torch_openreg"
-DIAGNOSIS = ROOT / "openreg" / "torch_openreg_diagnose"
+# They are no part of that package, and import nothing of it.
+TOOLS = [ROOT / "openreg" / f"torch_openreg_{name}" for name in ("compare", "diagnose")]
 # The same as in setup.py.
 ENTRY_POINTS = """
 [torch.backends]
@@ -115,7 +116,8 @@ def main() -> int:
         shutil.rmtree(site / "torch_openreg", ignore_errors=True)
         build_libraries(site / "torch_openreg")
         link_python(PACKAGE, site)
-        link_python(DIAGNOSIS, site)
+        for tool in TOOLS:
+            link_python(tool, site)
         failed = run_everything(processes)
         python = python_report()
         cpp = cpp_reports(BUILD, BUILD / "gcov")

@@ -25,7 +25,13 @@ TESTS = [
 # What the copy lacks: each text stands once in its file.
 EDITS: dict[str, list[tuple[str, str]]] = {
     "setup.py": [
+        ('        "torch_openreg_compare",\n', ""),
         ('        "torch_openreg_diagnose",\n', ""),
+        (
+            '        "torch_openreg_compare": "openreg/torch_openreg_compare",\n',
+            "",
+        ),
+        ('        "torch_openreg_compare": ["py.typed"],\n', ""),
         (
             '        "torch_openreg_diagnose": "openreg/torch_openreg_diagnose",\n',
             "",
