@@ -106,7 +106,6 @@ def compare(
     )
 
 
-# LITERALINCLUDE START: COMPARE_RUN
 def _run(
     model: Callable[..., Any],
     inputs: tuple[Any, ...],
@@ -145,7 +144,6 @@ def _run(
         return body()
 
 
-# LITERALINCLUDE END: COMPARE_RUN
 def _named(finding: Finding) -> str:
     where = f" in {finding.place.module}" if finding.place.module else ""
     return f"{finding.function}, {finding.place.phase}{where}"

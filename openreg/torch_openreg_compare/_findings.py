@@ -48,7 +48,6 @@ class Finding:
     cpu_error: float | None
 
 
-# LITERALINCLUDE START: DIFFERENCE
 def difference(actual: Any, expected: Any, tolerance: Tolerance) -> str | None:
     """Return how two results differ beyond the tolerance, or None."""
     try:
@@ -65,7 +64,6 @@ def difference(actual: Any, expected: Any, tolerance: Tolerance) -> str | None:
     return None
 
 
-# LITERALINCLUDE END: DIFFERENCE
 def first_difference(pairs: list[tuple[Any, Any]], tolerance: Tolerance) -> str | None:
     """Return how the first pair differs that does."""
     found = (difference(actual, expected, tolerance) for actual, expected in pairs)

@@ -56,7 +56,6 @@ class Comparison(TorchDispatchMode):
         self._modules: list[str] = []
         self._places: dict[int, Place] = {}  # by the number of the node of autograd
 
-    # LITERALINCLUDE START: COMPARE_DISPATCH
     def __torch_dispatch__(
         self, func: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
@@ -67,25 +66,27 @@ class Comparison(TorchDispatchMode):
         if not any(map(self._concerns, tree_leaves(call))):
             return func(*args, **call[1])
         self.number += 1
-        place = self._place()
+        return self._compare(func, call, self._place())
+
+    # LITERALINCLUDE START: COMPARE_OPERATOR
+    def _compare(self, func: Any, call: Call, place: Place) -> Any:
         with torch.no_grad():
-            on_cpu = tree_map(self._to_cpu, call)  # before they are overwritten
+            on_cpu = tree_map(self._to_cpu, call)  # (1)
             before = tree_map(duplicate, on_cpu) if func._schema.is_mutable else on_cpu
-        result = func(*args, **call[1])
+        result = func(*call[0], **call[1])
         with torch.no_grad():
             try:
                 expected = func(*on_cpu[0], **on_cpu[1])
-            except (NotImplementedError, RuntimeError):
+            except (NotImplementedError, RuntimeError):  # (2)
                 self.unchecked[str(func)] += 1
                 self._adopt(func, call, result)
                 return result
-            mine = _results(func, call, result)
+            mine = _results(func, call, result)  # (3)
             wanted = _results(func, on_cpu, expected)
             pairs = list(zip(mine, wanted, strict=True))
             return self._judge(func, place, (call, before), result, expected, pairs)
 
-    # LITERALINCLUDE END: COMPARE_DISPATCH
-    # LITERALINCLUDE START: COMPARE_JUDGE
+    # LITERALINCLUDE END: COMPARE_OPERATOR
     def _judge(
         self,
         func: Any,
@@ -116,8 +117,6 @@ class Comparison(TorchDispatchMode):
         scalar = self.feed and not isinstance(result, (Tensor, list, tuple, type(None)))
         return expected if scalar else result
 
-    # LITERALINCLUDE END: COMPARE_JUDGE
-    # LITERALINCLUDE START: COMPARE_ALONE
     def _report(
         self,
         func: Any,
@@ -128,12 +127,14 @@ class Comparison(TorchDispatchMode):
         pairs: list[tuple[Any, Any]],
     ) -> None:
         """Add a finding: is the operator wrong by itself, or were its arguments?"""
+        # LITERALINCLUDE START: COMPARE_ALONE
         again = tree_map(self._to_device, call, before)
         alone = _results(func, again, func(*again[0], **again[1]))
         wanted = [value for _, value in pairs]
         itself = first_difference(list(zip(alone, wanted, strict=True)), self.tolerance)
         if itself is None and func.is_view:
             return  # it only shows what its input has
+        # LITERALINCLUDE END: COMPARE_ALONE
         exact = self._in_float64(func, before)
         self.findings.append(
             Finding(
@@ -149,7 +150,6 @@ class Comparison(TorchDispatchMode):
             )
         )
 
-    # LITERALINCLUDE END: COMPARE_ALONE
     def _in_float64(self, func: Any, before: Call) -> list[Any]:
         """Return the results of the CPU with more bits, as far as it has them."""
         call: Call = tree_map(upcast, before)
@@ -197,7 +197,6 @@ class Comparison(TorchDispatchMode):
             module.register_forward_pre_hook(enter)
             module.register_forward_hook(leave, always_call=True)
 
-    # LITERALINCLUDE START: COMPARE_PLACE
     def _place(self) -> Place:
         """Where the operator was called; in backward, where its forward was."""
         node = torch._C._current_autograd_node()
@@ -209,8 +208,6 @@ class Comparison(TorchDispatchMode):
         # Autograd made the node just before, and has counted it.
         self._places.setdefault(torch.autograd._get_sequence_nr() - 1, place)
         return place
-
-    # LITERALINCLUDE END: COMPARE_PLACE
 
 
 def _line() -> str:

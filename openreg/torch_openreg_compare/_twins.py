@@ -18,7 +18,7 @@ def has_twin(tensor: Tensor) -> bool:
     return _has_memory(tensor) and hasattr(tensor.untyped_storage(), ATTRIBUTE)
 
 
-# LITERALINCLUDE START: TWIN
+# LITERALINCLUDE START: TWIN_OF_STORAGE
 def twin(tensor: Tensor) -> Tensor:
     """Return the tensor's twin on the CPU, at first with the device's values."""
     if not _has_memory(tensor):
@@ -31,7 +31,7 @@ def twin(tensor: Tensor) -> Tensor:
     return _as(tensor, mine)
 
 
-# LITERALINCLUDE END: TWIN
+# LITERALINCLUDE END: TWIN_OF_STORAGE
 def settle(tensor: Tensor, value: Tensor) -> None:
     """Make a value that the CPU computed the twin of a result of the device."""
     if not _has_memory(tensor) or not _has_memory(value):

@@ -9,6 +9,7 @@ import pytest
 import torch
 import torch_openreg_compare
 from torch import nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch_openreg_compare import Comparison, compare
 from torch_openreg_compare.__main__ import main as run_command
 
@@ -76,6 +77,34 @@ def test_a_step_with_its_optimizer_is_compared():
     assert mode.number > 500 and mode.findings == []
 
 
+def test_attention_is_compared_where_torch_composes_it():
+    q = torch.rand(1, 2, 4, 8, requires_grad=True)
+
+    def attend(q):
+        with sdpa_kernel(SDPBackend.MATH):
+            return nn.functional.scaled_dot_product_attention(q, q, q)
+
+    report = compare(attend, (q,), "openreg")
+    assert report.operators > 20 and not report.unchecked and not report.findings
+
+
+def test_a_compiled_function_runs_eagerly():
+    def backend(graph, inputs):
+        def refuse(*args):
+            raise LookupError("the compiled graph ran")
+
+        return refuse
+
+    function = torch.compile(lambda x: x.sin() + 1, backend=backend)
+    x = torch.rand(3, device="openreg")
+    with pytest.raises(LookupError, match="the compiled graph ran"):
+        function(x)
+    with Comparison("openreg") as mode:
+        y = function(x)
+    assert mode.number == 2 and mode.findings == []
+    torch.testing.assert_close(y.cpu(), x.cpu().sin() + 1)
+
+
 def test_numbers_drawn_by_the_device_are_replaced():
     with Comparison("openreg") as mode:
         torch.manual_seed(3)
@@ -97,11 +126,11 @@ def test_the_example_names_its_kernel():
     finally:
         example["device_kernels"]._destroy()
     assert "2 of them with the CPU's inputs, too" in out
-    assert "the first: aten.gelu.default, forward in 0 (Block)" in out
+    assert "the first: aten.gelu.default, forward in 0.layers.2 (GELU)" in out
     line = next(
         number
         for number, text in enumerate(EXAMPLE.read_text().splitlines(), 1)
-        if "F.gelu(" in text
+        if "self.layers(x)" in text
     )
     assert f"called from wrong_gelu.py:{line} in forward" in out
     assert "aten.native_dropout.default 2" in out

@@ -5,31 +5,24 @@ import warnings
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 
 # LITERALINCLUDE START: WRONG_GELU
 class Block(nn.Module):
-    """Two layers and a residual connection."""
-
     def __init__(self) -> None:
         super().__init__()
-        self.norm = nn.LayerNorm(16)
-        self.up = nn.Linear(16, 32)
-        self.down = nn.Linear(32, 16)
+        layers = [nn.LayerNorm(16), nn.Linear(16, 32), nn.GELU(), nn.Linear(32, 16)]
+        self.layers = nn.Sequential(*layers, nn.Dropout(0.1))
 
     def forward(self, x: Tensor) -> Tensor:
-        hidden = F.gelu(self.up(self.norm(x)))
-        return x + F.dropout(self.down(hidden), 0.1)
+        return x + self.layers(x)
 
 
 def build() -> tuple[nn.Module, tuple[Tensor]]:
-    """Return a model and its inputs, on the CPU."""
     return nn.Sequential(Block(), Block()), (torch.randn(8, 16),)
 
 
-def gelu(x: Tensor, *, approximate: str = "none") -> Tensor:
-    """The wrong kernel: it always computes the approximation."""
+def gelu(x: Tensor, *, approximate: str = "none") -> Tensor:  # (1)
     return 0.5 * x * (1 + torch.tanh(0.7978845608 * (x + 0.044715 * x**3)))
 
 
