@@ -24,7 +24,7 @@ from torch_openreg_compare._twins import duplicate, forget, has_twin, settle, tw
 
 OWN = (str(Path(torch.__file__).parent), str(Path(__file__).parent))
 PLAIN = {Tensor, nn.Parameter}
-# The results are memory that nobody has written, so their values say nothing.
+# The results are uninitialized memory: their values mean nothing.
 UNWRITTEN = ("aten::empty", "aten::new_empty", "aten::resize_", "aten::set_")
 # They write to running statistics, and their schema does not say so.
 BATCH_NORM = "batch_norm"
