@@ -37,19 +37,21 @@ Block* BlockPool::get_free_block(c10::StreamId stream, const AllocParams& fit) {
     return nullptr;
   }
   remove(block);
-  split_block(block, fit);
+  split_block(block, fit);  // (3)
   return block;
 }
+// LITERALINCLUDE END: TAKE
 
+// LITERALINCLUDE START: SPLIT
 void BlockPool::split_block(Block* block, const AllocParams& fit) {
   const size_t rest = block->size - fit.size;
   const bool keep =
       small ? rest >= c10::CachingAllocator::kMinBlockSize
             : fit.size < fit.max_split_size && rest > c10::CachingAllocator::kSmallSize;
-  if (!keep) {
+  if (!keep) {  // (1)
     return;
   }
-  auto* tail = new Block{static_cast<std::byte*>(block->ptr) + fit.size, rest,  // (3)
+  auto* tail = new Block{static_cast<std::byte*>(block->ptr) + fit.size, rest,  // (2)
                          block->stream, this};
   tail->cached_at = block->cached_at;
   tail->previous = block;
@@ -61,7 +63,7 @@ void BlockPool::split_block(Block* block, const AllocParams& fit) {
   block->size = fit.size;
   insert(tail);
 }
-// LITERALINCLUDE END: TAKE
+// LITERALINCLUDE END: SPLIT
 
 // LITERALINCLUDE START: PUT
 void BlockPool::free_block(Block* block) {

@@ -116,9 +116,12 @@ Block* DeviceCachingAllocator::alloc_block(const Request& request, orError_t& er
   const size_t size = segment_size(request.fit.size);
   release_blocks(chosen([&] { return take_old(request); }));  // (2)
   Block* block = attempt(request, size, error);
+  // LITERALINCLUDE END: GROW
+
+  // LITERALINCLUDE START: GROW_FULL
   const auto full = [&] { return !block && error == orErrorMemoryAllocation; };
   if (full()) {
-    release_blocks(chosen([&] {  // (3)
+    release_blocks(chosen([&] {  // (1)
       stats_.num_alloc_retries += 1;
       return take_oversize(request);
     }));
@@ -126,15 +129,15 @@ Block* DeviceCachingAllocator::alloc_block(const Request& request, orError_t& er
   }
   if (full()) {
     wait_for_streams();
-    release_blocks(chosen([&] { return take_idle(kNoPool); }));  // (4)
+    release_blocks(chosen([&] { return take_idle(kNoPool); }));  // (2)
     block = attempt(request, size, error);
   }
   if (full() && request.fit.size < size) {
-    block = attempt(request, request.fit.size, error);  // (5)
+    block = attempt(request, request.fit.size, error);  // (3)
   }
   return block;
 }
-// LITERALINCLUDE END: GROW
+// LITERALINCLUDE END: GROW_FULL
 
 Block* DeviceCachingAllocator::attempt(const Request& request, size_t size,
                                        orError_t& error) {

@@ -32,17 +32,15 @@ using StreamFilter = std::function<bool(const c10::Stream&)>;
 // LITERALINCLUDE START: RULES
 // The rules, each with a test in openreg/tests/runtime/test_memory_rules.py:
 //
-// 1. The lock is held for some hundred nanoseconds and never while anybody waits: not
-//    for the device, not for room in a stream, not for the GIL of Python.
+// 1. The lock is held for some hundred nanoseconds and never during a wait: not for
+//    the device, not for room in a stream, not for the GIL of Python.
 // 2. What waits for the device (orFree, orDeviceSynchronize) happens under
-// `device_alloc_mutex_`.
-//    Only requests that no cached block fits, and empty_cache(), take it. Order:
-//    `device_alloc_mutex_`, then the lock.
+//    `device_alloc_mutex_`. Only requests that no cached block fits, and empty_cache(),
+//    take it. Order: `device_alloc_mutex_`, then the lock.
 // 3. Whatever may run Python comes before the locks (the stack of the caller) or after
 //    them (profiler, GPU trace, exceptions).
 // 4. A kernel allocates nothing and needs no GIL: a thread that waits for it may hold
-//    `device_alloc_mutex_`,
-//    and may have come from Python.
+//    `device_alloc_mutex_`, and may have come from Python.
 // 5. free() waits for nothing and throws nothing: it runs in destructors, on any
 //    thread, often with the GIL.
 // LITERALINCLUDE END: RULES

@@ -41,17 +41,17 @@ void OpenRegAllocatorConfig::parseArgs(const std::string& settings) {
   const ConfigTokenizer tokens(settings);
   for (size_t i = 0; i < tokens.size(); ++i) {
     const std::string& key = tokens[i];
-    if (key == "openreg_memory_fraction") {
+    if (key == "openreg_memory_fraction") {  // (1)
       fraction = tokens.toDouble(i = tokens.skipKey(i));
       TORCH_CHECK_VALUE(fraction >= 0 && fraction <= 1,
                         "openreg: openreg_memory_fraction is ", fraction,
                         ": it must be from 0 to 1");
-    } else if (key == "expandable_segments") {
+    } else if (key == "expandable_segments") {  // (2)
       TORCH_CHECK_VALUE(!tokens.toBool(i = tokens.skipKey(i)),
                         "openreg: expandable_segments:True needs a driver that maps "
                         "memory into a range: remove it from PYTORCH_ALLOC_CONF");
     } else {
-      i = tokens.skipKey(i);  // torch's, or it would have refused it
+      i = tokens.skipKey(i);  // (3)
     }
     i += 1;  // the comma
   }

@@ -121,12 +121,12 @@ void OpenRegDeviceAllocator::recordStream(const c10::DataPtr& ptr, c10::Stream s
   }
   const std::lock_guard lock(state_.lock);
   const auto entry = state_.live.find(ptr.get());
-  if (entry == state_.live.end()) {
+  if (entry == state_.live.end()) {  // (1)
     return;  // zero bytes, or memory that is not ours: nothing that we could reuse
   }
   Block* block = entry->second;
   auto& stream_uses = block->stream_uses;
-  if (stream != block->stream &&
+  if (stream != block->stream &&  // (2)
       std::find(stream_uses.begin(), stream_uses.end(), stream) == stream_uses.end()) {
     stream_uses.push_back(stream);
   }

@@ -64,10 +64,10 @@ void HostEvent::record() noexcept {
   orGetDevice(&previous);
   orSetDevice(stream_.device_index());  // a null handle means this device's stream
   orStreamIsCapturing(native_handle(stream_), &capturing);
-  if (capturing == 0) {
+  if (capturing == 0) {  // (1)
     if (orEventCreateWithFlags(&event_, orEventDisableTiming) == orSuccess &&
         orEventRecord(event_, native_handle(stream_)) != orSuccess) {
-      orEventDestroy(event_);  // the device is lost, so the block is unused
+      orEventDestroy(event_);  // (2)
       event_ = nullptr;
     }
     recorded_ = true;
@@ -86,7 +86,7 @@ std::pair<void*, void*> OpenRegHostAllocatorImpl::allocate(size_t size) {
 void OpenRegHostAllocatorImpl::allocate_host_memory(size_t size, void** ptr) {
   const auto allocate = [&] { return orMallocHost(ptr, size); };
   orError_t error = timed(stats_.timing_mutex_, stats_.host_alloc_time, allocate);
-  if (error == orErrorMemoryAllocation) {  // our own cache may be what fills the host
+  if (error == orErrorMemoryAllocation) {  // (1)
     empty_cache();
     error = timed(stats_.timing_mutex_, stats_.host_alloc_time, allocate);
   }
@@ -95,10 +95,10 @@ void OpenRegHostAllocatorImpl::allocate_host_memory(size_t size, void** ptr) {
 
 void OpenRegHostAllocatorImpl::free_block(HostBlock* block) {
   static_cast<void>(timed(stats_.timing_mutex_, stats_.host_free_time,
-                          [&] { return orFreeHost(block->ptr_); }));
+                          [&] { return orFreeHost(block->ptr_); }));  // (2)
 }
 
-// While a capture goes on the driver frees nothing.
+// During a capture the driver frees nothing.
 void OpenRegHostAllocatorImpl::empty_cache() {
   if (!Capture::any()) {
     CachingHostAllocatorImpl::empty_cache();
@@ -107,7 +107,7 @@ void OpenRegHostAllocatorImpl::empty_cache() {
 
 void OpenRegHostAllocatorImpl::record_stream(
     std::optional<std::vector<HostEvent>>& events, c10::Stream stream) {
-  events->emplace_back(stream);
+  events->emplace_back(stream);  // (3)
 }
 // LITERALINCLUDE END: HOST_DRIVER
 
