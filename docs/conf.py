@@ -110,11 +110,6 @@ site_long_snippets = [
     "operators/sparse",
     "operators/sparse-training",
     "runtime/custom-tensor",
-    "runtime/faults",
-    "runtime/generator",
-    "runtime/generator-errors",
-    "runtime/random-kernels",
-    "runtime/storage-tags",
     "ship/diagnose",
     "start/ladder",
 ]

@@ -184,6 +184,9 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("binomial", binomial);
   m.impl("_standard_gamma", standard_gamma);
   m.impl("_sample_dirichlet", sample_dirichlet);
+  // LITERALINCLUDE END: RANDOM
+
+  // LITERALINCLUDE START: RANDOM_LAYERS
   // Choose.
   m.impl("multinomial", multinomial);
   m.impl("multinomial.out", multinomial_out);
@@ -195,7 +198,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("rrelu_with_noise_", rrelu_with_noise_);
   m.impl("rrelu_with_noise.out", rrelu_with_noise_out);
 }
-// LITERALINCLUDE END: RANDOM
+// LITERALINCLUDE END: RANDOM_LAYERS
 
 // LITERALINCLUDE START: REGISTER_ATTENTION
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {

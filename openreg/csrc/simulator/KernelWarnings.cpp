@@ -20,13 +20,13 @@ void KernelWarnings::process(const c10::Warning& warning) {
 }
 
 void KernelWarnings::report() {
-  if (!any_.load(std::memory_order_relaxed)) {
+  if (!any_.load(std::memory_order_relaxed)) {  // (1)
     return;
   }
   std::vector<c10::Warning> warnings;
   {
     const std::lock_guard lock(mutex_);
-    warnings.swap(kept_);
+    warnings.swap(kept_);  // (2)
     any_ = false;
   }
   for (const c10::Warning& warning : warnings) {

@@ -44,11 +44,11 @@ void for_each_tile(PhiloxState state, int64_t elements, const Tile& tile) {
   at::parallel_for(0, tiles, kTilesPerThread, [&](int64_t begin, int64_t end) {
     std::array<uint32_t, kTileWords> words;
     for (int64_t index = begin; index < end; ++index) {
-      const int64_t first = index * kElements;
+      const int64_t first = index * kElements;  // (1)
       const int64_t count = std::min(kElements, elements - first);
       philox_words(state, static_cast<uint64_t>(index) * (kTileWords / 4),
                    static_cast<int64_t>(blocks_for(count, kWords)), words.data());
-      tile(first, count, words.data());
+      tile(first, count, words.data());  // (2)
     }
   });
 }

@@ -22,11 +22,11 @@ namespace {
 class ElementStream {
  public:
   ElementStream(PhiloxState state, int64_t element)
-      : state_(state), element_(static_cast<uint64_t>(element) + 1) {}
+      : state_(state), element_(static_cast<uint64_t>(element) + 1) {}  // (1)
 
   double operator()() {  // in [0, 1)
     if (next_ == 4) {
-      words_ = philox(state_.seed, state_.offset++, element_);
+      words_ = philox(state_.seed, state_.offset++, element_);  // (2)
       next_ = 0;
     }
     next_ += 2;

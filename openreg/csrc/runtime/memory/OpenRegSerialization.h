@@ -19,9 +19,7 @@ class OpenRegBackendMeta final : public c10::BackendMeta {
  public:
   explicit OpenRegBackendMeta(TensorTags tags) : tags_(std::move(tags)) {}
 
-  // torch calls this where it copies a TensorImpl. Its own version gives both tensors
-  // the same object.
-  c10::intrusive_ptr<c10::BackendMeta> clone(
+  c10::intrusive_ptr<c10::BackendMeta> clone(  // (1)
       const c10::intrusive_ptr<c10::BackendMeta>&) const override {
     return c10::make_intrusive<OpenRegBackendMeta>(tags_);
   }

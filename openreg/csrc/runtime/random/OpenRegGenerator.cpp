@@ -71,18 +71,19 @@ uint64_t OpenRegGeneratorImpl::get_offset() const { return words()->get().offset
 // LITERALINCLUDE START: STATE
 void OpenRegGeneratorImpl::set_state(const c10::TensorImpl& new_state) {
   PhiloxState words;
-  at::detail::check_rng_state(new_state);
+  at::detail::check_rng_state(new_state);  // (1)
   TORCH_CHECK(new_state.numel() == sizeof(words),
               "RNG state is wrong size: openreg's has ", sizeof(words),
               " bytes, this tensor has ", new_state.numel());
   std::memcpy(&words, new_state.data(), sizeof(words));
-  refuse_in_capture("set_state of a generator");
+  refuse_in_capture("set_state of a generator");  // (2)
   this->words()->set(words);
 }
 
 c10::intrusive_ptr<c10::TensorImpl> OpenRegGeneratorImpl::get_state() const {
   const PhiloxState words = this->words()->get();
-  const at::TensorBase state = at::detail::empty_cpu({sizeof(words)}, at::kByte);
+  const at::TensorBase state =
+      at::detail::empty_cpu({sizeof(words)}, at::kByte);  // (3)
   std::memcpy(state.mutable_data_ptr(), &words, sizeof(words));
   return state.getIntrusivePtr();
 }
@@ -92,7 +93,7 @@ c10::intrusive_ptr<c10::TensorImpl> OpenRegGeneratorImpl::get_state() const {
 c10::intrusive_ptr<c10::GeneratorImpl> OpenRegGeneratorImpl::graphsafe_get_state()
     const {
   return c10::intrusive_ptr<c10::GeneratorImpl>::unsafe_steal_from_new(
-      new OpenRegGeneratorImpl(device().index(), words()));  // shares the words
+      new OpenRegGeneratorImpl(device().index(), words()));  // (1)
 }
 
 void OpenRegGeneratorImpl::graphsafe_set_state(
@@ -105,19 +106,18 @@ void OpenRegGeneratorImpl::graphsafe_set_state(
   refuse_in_capture("graphsafe_set_state of a generator");
   c10::intrusive_ptr<PhiloxGeneratorState> theirs = impl->words();
   const std::lock_guard lock(words_mutex_);
-  words_ = std::move(theirs);
+  words_ = std::move(theirs);  // (2)
 }
 
 OpenRegGeneratorImpl* OpenRegGeneratorImpl::clone_impl() const {
-  return new OpenRegGeneratorImpl(  // copies the words
+  return new OpenRegGeneratorImpl(  // (3)
       device().index(), c10::make_intrusive<PhiloxGeneratorState>(words()->get()));
 }
 // LITERALINCLUDE END: GRAPHSAFE
 
 // LITERALINCLUDE START: DEFAULT_GENERATOR
 const at::Generator& default_generator(DeviceIndex device) {
-  // Never destroyed: threads may draw while the process exits.
-  static const auto& generators = *[] {
+  static const auto& generators = *[] {  // (1)
     auto all = std::make_unique<std::vector<at::Generator>>();
     for (DeviceIndex index = 0; index < device_count(); ++index) {
       all->push_back(at::make_generator<OpenRegGeneratorImpl>(index));
@@ -127,7 +127,7 @@ const at::Generator& default_generator(DeviceIndex device) {
   if (device == -1) {
     device = current_device();
   }
-  check_device_index(device);
+  check_device_index(device);  // (2)
   return generators[static_cast<size_t>(device)];
 }
 // LITERALINCLUDE END: DEFAULT_GENERATOR

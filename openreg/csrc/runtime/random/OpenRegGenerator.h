@@ -15,8 +15,7 @@ namespace openreg {
 
 // LITERALINCLUDE START: GENERATOR
 // Follows c10/core/GeneratorImpl.h. Torch locks mutex_ around most of these calls, but
-// not around all: initial_seed() in Python does not. So none of them relies on it, and
-// none of them takes it.
+// initial_seed() in Python does not. So they neither rely on mutex_ nor lock it.
 class OPENREG_EXPORT OpenRegGeneratorImpl final : public c10::GeneratorImpl {
  public:
   explicit OpenRegGeneratorImpl(DeviceIndex device);

@@ -26,11 +26,10 @@ class PhiloxGeneratorState final : public c10::intrusive_ptr_target {
   PhiloxState get() const;
   void set(PhiloxState words);
   void set_offset(uint64_t offset);
-  // Takes the next `blocks` counters, for good: they are never used again.
-  PhiloxState reserve(uint64_t blocks);
+  PhiloxState reserve(uint64_t blocks);  // (1)
 
  private:
-  mutable std::mutex mutex_;
+  mutable std::mutex mutex_;  // (2)
   PhiloxState words_;
 };
 // LITERALINCLUDE END: PHILOX_STATE
@@ -49,8 +48,9 @@ class PhiloxKernelState {
     if (of_graph_ == nullptr) {
       return state_;
     }
-    const auto* graph = static_cast<const PhiloxState*>(orKernelAddress(of_graph_));
-    return {graph->seed, graph->offset + state_.offset};
+    const auto* graph =
+        static_cast<const PhiloxState*>(orKernelAddress(of_graph_));  // (1)
+    return {graph->seed, graph->offset + state_.offset};              // (2)
   }
 
  private:
