@@ -173,6 +173,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("bernoulli_.float", bernoulli_float_);
   m.impl("bernoulli_.Tensor", bernoulli_tensor_);
   m.impl("bernoulli.out", bernoulli_out);
+  // LITERALINCLUDE END: RANDOM
   // Take a parameter for each element.
   m.impl("normal.Tensor_float", normal_tensor_float);
   m.impl("normal.float_Tensor", normal_float_tensor);
@@ -184,9 +185,6 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("binomial", binomial);
   m.impl("_standard_gamma", standard_gamma);
   m.impl("_sample_dirichlet", sample_dirichlet);
-  // LITERALINCLUDE END: RANDOM
-
-  // LITERALINCLUDE START: RANDOM_LAYERS
   // Choose.
   m.impl("multinomial", multinomial);
   m.impl("multinomial.out", multinomial_out);
@@ -198,7 +196,6 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("rrelu_with_noise_", rrelu_with_noise_);
   m.impl("rrelu_with_noise.out", rrelu_with_noise_out);
 }
-// LITERALINCLUDE END: RANDOM_LAYERS
 
 // LITERALINCLUDE START: REGISTER_ATTENTION
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {

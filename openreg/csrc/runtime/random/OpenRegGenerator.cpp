@@ -108,12 +108,12 @@ void OpenRegGeneratorImpl::graphsafe_set_state(
   const std::lock_guard lock(words_mutex_);
   words_ = std::move(theirs);  // (2)
 }
+// LITERALINCLUDE END: GRAPHSAFE
 
 OpenRegGeneratorImpl* OpenRegGeneratorImpl::clone_impl() const {
-  return new OpenRegGeneratorImpl(  // (3)
+  return new OpenRegGeneratorImpl(  // copies the words
       device().index(), c10::make_intrusive<PhiloxGeneratorState>(words()->get()));
 }
-// LITERALINCLUDE END: GRAPHSAFE
 
 // LITERALINCLUDE START: DEFAULT_GENERATOR
 const at::Generator& default_generator(DeviceIndex device) {
