@@ -74,7 +74,6 @@ site_llms_summary = (
 
 # Pages of more than ten minutes, to be split; the list may only become shorter.
 site_long_pages = [
-    "runtime/custom-tensor",
     "start/first-backend",
     "start/first-operators",
 ]
@@ -109,7 +108,6 @@ site_long_snippets = [
     "operators/quantized-and-nested",
     "operators/sparse",
     "operators/sparse-training",
-    "runtime/custom-tensor",
     "ship/diagnose",
     "start/ladder",
 ]

@@ -76,8 +76,10 @@ class TiledTensorImpl final : public c10::TensorImpl {
     TensorImpl::shallow_copy_from(source);
     tiles_ = static_cast<const TiledTensorImpl&>(*source).tiles_;  // (2)
   }
+  // LITERALINCLUDE END: TILED_COPIES
 
  private:
+  // LITERALINCLUDE START: TILED_SHALLOW_COPY
   template <class Version>
   c10::intrusive_ptr<TensorImpl> shallow_copy(Version&& version,
                                               bool may_change) const {
@@ -87,9 +89,9 @@ class TiledTensorImpl final : public c10::TensorImpl {
     impl->refresh_contiguous();
     return impl;
   }
+  // LITERALINCLUDE END: TILED_SHALLOW_COPY
 
   const char* tensorimpl_type_name() const override { return "TiledTensorImpl"; }
-  // LITERALINCLUDE END: TILED_COPIES
 
   Tiles tiles_;
 };

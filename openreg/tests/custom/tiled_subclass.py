@@ -1,4 +1,4 @@
-# Tiles of 16 x 16 as a subclass of Tensor; see docs/runtime/custom-tensor.md.
+# Tiles of 16 x 16 as a subclass of Tensor; see docs/runtime/custom-tensor-subclass.md.
 import torch
 from torch.utils._pytree import tree_map_only
 
