@@ -282,7 +282,6 @@ Tensor mm(const Tensor& a, const Tensor& b) {
   return result;
 }
 
-// LITERALINCLUDE START: TILED_RELU
 // Element by element, so the order of the elements does not matter. The cells around
 // the matrix stay zero, because relu(0) is 0.
 Tensor relu(const Tensor& x) {
@@ -291,7 +290,6 @@ Tensor relu(const Tensor& x) {
   return make_view({at::relu(tiles.values), tiles.rows, tiles.columns}, x.sizes(),
                    from.strides(), 0);
 }
-// LITERALINCLUDE END: TILED_RELU
 
 void record_stream(Tensor& x, c10::Stream stream) {
   tiles_of(x).values.record_stream(stream);
