@@ -1,4 +1,4 @@
-# Copies of a tensor without storage, and a subclass; see docs/runtime/custom-tensor-subclass.md.
+# Copies of a tensor without storage; see docs/runtime/custom-tensor-subclass.md.
 import copy
 import sys
 from pathlib import Path
