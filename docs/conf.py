@@ -27,10 +27,12 @@ version = release = facts.version
 # -- What is read ----------------------------------------------------------------------
 
 extensions = [
+    "driver_reference",
     "myst_parser",
     "sphinx_design",
     "sphinx_copybutton",
     "operator_coverage",
+    "python_reference",
     "snippet_contract",
     "site_callouts",
     "site_copy_lists",
@@ -55,6 +57,14 @@ myst_substitutions = {
     "version": facts.version,
 }
 myst_heading_anchors = 3
+
+# The references name types of Python, torch and C, which have no pages here.
+nitpick_ignore_regex = [
+    ("py:(class|exc|obj)", r"(?!torch\.openreg\.).*"),
+    ("c:identifier", r"u?int\d+_t|size_t|or[A-Z][a-zA-Z]+|occlComm"),
+]
+autodoc_member_order = "bysource"
+autodoc_preserve_defaults = True
 
 # A code block is copied without its prompts, its output and its callout numbers.
 copybutton_prompt_text = r">>> |\.\.\.(?: |$)|\$ |>(?: |$)"

@@ -41,12 +41,16 @@ def markdown(node: nodes.Node, depth: int = 0) -> str:
         return _list(node, depth)
     if isinstance(node, nodes.table):
         return _table(node)
-    if isinstance(node, nodes.Admonition):
+    if isinstance(node, nodes.Admonition) and not isinstance(node, addnodes.desc):
         return _admonition(node, depth)
     if isinstance(node, nodes.block_quote):
         return _quote(_blocks(node.children, depth))
-    if isinstance(node, nodes.definition):
+    if isinstance(node, addnodes.desc_signature):  # of a function or class
+        return f"`{' '.join(node.astext().split())}`"
+    if isinstance(node, (nodes.definition, addnodes.desc_content)):
         return ": " + _indent(_blocks(node.children, depth), 2)
+    if isinstance(node, nodes.field):
+        return f"{inline(node[0])}:\n\n{_blocks(node[1].children, depth)}"
     if isinstance(node, nodes.transition):
         return "---"
     if type(node).__name__ == "diagram":

@@ -3,7 +3,8 @@
 
 The names and signatures are those of ``torch.xpu.memory``. Sizes are in bytes. Every
 ``device`` may be an index, a string or a ``torch.device``; by default it is the current
-device.
+device. A device of another type raises ValueError, and one that does not exist
+torch.AcceleratorError.
 """
 
 import pickle
@@ -109,22 +110,22 @@ def _bytes(device: _Device | None) -> list[int]:
 
 
 def memory_allocated(device: _Device | None = None) -> int:
-    """Return how many bytes tensors hold, as rounded up by the allocator."""
+    """Return the bytes of all blocks in use: multiples of 512, 0 before the first."""
     return _bytes(device)[0]
 
 
 def max_memory_allocated(device: _Device | None = None) -> int:
-    """Return the most that tensors held since the last reset of the peaks."""
+    """Return the most bytes that blocks used since the last reset of the peaks."""
     return _bytes(device)[1]
 
 
 def memory_reserved(device: _Device | None = None) -> int:
-    """Return how many bytes the allocator has from the driver."""
+    """Return the bytes of all segments that the allocator has from the driver."""
     return _bytes(device)[2]
 
 
 def max_memory_reserved(device: _Device | None = None) -> int:
-    """Return the most that the allocator had since the last reset of the peaks."""
+    """Return the most bytes of segments since the last reset of the peaks."""
     return _bytes(device)[3]
 
 
@@ -139,7 +140,10 @@ def reset_accumulated_memory_stats(device: _Device | None = None) -> None:
 
 
 def mem_get_info(device: _Device | None = None) -> tuple[int, int]:
-    """Return the free and the total bytes of the device, for all its users."""
+    """Return the free and the total bytes of a device; the driver counts all its users.
+
+    Bytes in the cache of the allocator are not free.
+    """
     return torch.accelerator.get_memory_info(_get_device_index(device))
 
 
@@ -147,6 +151,12 @@ def set_per_process_memory_fraction(
     fraction: float, device: _Device | None = None
 ) -> None:
     """Limit what this process may reserve to a share of the device's memory.
+
+    A request above the limit raises torch.OutOfMemoryError.
+
+    Args:
+        fraction: from 0.0 to 1.0; 1.0 at first.
+        device: whose memory.
 
     Raises:
         TypeError: the fraction is not a float.
@@ -158,7 +168,7 @@ def set_per_process_memory_fraction(
 
 
 def get_per_process_memory_fraction(device: _Device | None = None) -> float:
-    """Return the share of the device's memory that this process may reserve."""
+    """Return the share that this process may reserve, from 0.0 to 1.0."""
     return _C._memory_fraction(_get_device_index(device))
 
 
@@ -235,6 +245,10 @@ def use_mem_pool(pool: MemPool, device: _Device | None = None) -> Iterator[None]
 
     While any thread is in such a context, the device gives no memory back, and memory
     that other streams use stays with them.
+
+    Args:
+        pool: what to allocate from.
+        device: the device of the pool by default.
     """
     index = pool.device if device is None else _get_device_index(device)
     _C._begin_allocate_to_pool(index, pool.id)
@@ -246,7 +260,14 @@ def use_mem_pool(pool: MemPool, device: _Device | None = None) -> Iterator[None]
 
 
 def memory_snapshot(mempool_id: tuple[int, int] | None = None) -> list[dict[str, Any]]:
-    """Return all segments of all devices with their blocks, or those of one pool."""
+    """Return all segments of all devices with their blocks, or those of one pool.
+
+    A segment is a dictionary with ``device``, ``address``, ``stream``, ``blocks`` and
+    sizes in bytes; a block has ``address``, ``size``, ``requested_size`` and ``state``.
+
+    Args:
+        mempool_id: the ``id`` of a :class:`MemPool`, or a :func:`graph_pool_handle`.
+    """
     segments = cast("list[dict[str, Any]]", _C._memory_snapshot()["segments"])
     if mempool_id is None:
         return segments

@@ -103,7 +103,7 @@ def get_rng_state(device: _Device = "openreg") -> torch.Tensor:
 
 
 def get_rng_state_all() -> list[torch.Tensor]:
-    """Return the states of all devices' default generators."""
+    """Return a state as :func:`get_rng_state` does, for each device by index."""
     return [generator.get_state() for generator in default_generators]
 
 

@@ -23,7 +23,11 @@ def storage_id(tensor: torch.Tensor) -> int:
 
 
 def get_tensor_tags(tensor: torch.Tensor) -> dict[str, bool]:
-    """Return the tags of an openreg tensor: names that are true or false."""
+    """Return the tags of an openreg tensor: names that are true or false.
+
+    Raises:
+        ValueError: the tensor is on another device.
+    """
     return _C._tensor_tags(tensor)
 
 

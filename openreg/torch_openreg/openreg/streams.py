@@ -203,7 +203,12 @@ def _set_stream_by_id(stream_id: int, device_index: int, device_type: int) -> No
 
 
 def get_stream_from_external(data_ptr: int, device: _Device | None = None) -> Stream:
-    """Return the stream of a driver's handle; see :class:`ExternalStream`."""
+    """Return the stream of a driver's handle; see :class:`ExternalStream`.
+
+    Args:
+        data_ptr: the handle, as a number.
+        device: where the stream was made; the current device by default.
+    """
     return ExternalStream(data_ptr, device)
 
 

@@ -99,7 +99,8 @@ typedef struct occlConfig {
 /* Joins a communicator of `nranks` as `rank`; waits for all other ranks. */
 OPENREG_API occlResult_t occlCommInitRank(occlComm_t* comm, int nranks, occlUniqueId id,
                                           int rank);
-/* The same. The plug-in belongs to the communicator if the call succeeds. */
+/* As occlCommInitRank, with a time limit and a plug-in. The plug-in belongs to the
+ * communicator if the call succeeds. */
 OPENREG_API occlResult_t occlCommInitRankConfig(occlComm_t* comm, int nranks,
                                                 occlUniqueId id, int rank,
                                                 const occlConfig_t* config);
@@ -111,6 +112,7 @@ OPENREG_API occlResult_t occlCommDestroy(occlComm_t comm);
 OPENREG_API occlResult_t occlCommAbort(occlComm_t comm);
 /* The first failure of a kernel of this communicator, or occlSuccess. */
 OPENREG_API occlResult_t occlCommGetAsyncError(occlComm_t comm, occlResult_t* error);
+/* The number of ranks, and the rank of this handle. */
 OPENREG_API occlResult_t occlCommCount(occlComm_t comm, int* count);
 OPENREG_API occlResult_t occlCommUserRank(occlComm_t comm, int* rank);
 /* The device that was current when the communicator was made. Calls may use others. */
@@ -152,7 +154,7 @@ typedef enum occlRedOp {
 OPENREG_API occlResult_t occlAllReduce(const void* send, void* recv, size_t count,
                                        occlDataType_t dtype, occlRedOp_t op,
                                        occlComm_t comm, orStream_t stream);
-/* The same; only rank `root` writes `recv`. */
+/* As occlAllReduce, but only rank `root` writes `recv`. */
 OPENREG_API occlResult_t occlReduce(const void* send, void* recv, size_t count,
                                     occlDataType_t dtype, occlRedOp_t op, int root,
                                     occlComm_t comm, orStream_t stream);
@@ -178,9 +180,9 @@ OPENREG_API occlResult_t occlSend(const void* send, size_t count, occlDataType_t
 OPENREG_API occlResult_t occlRecv(void* recv, size_t count, occlDataType_t dtype,
                                   int peer, occlComm_t comm, orStream_t stream);
 
-/* Extension: messages with a tag, from 0 to occlMaxTag, which meet only messages of the
- * same tag. A receive may be from any rank. */
 enum { occlAnySource = -1, occlMaxTag = 700000000 };
+/* Extension: messages with a tag, from 0 to occlMaxTag, which meet only messages of the
+ * same tag. A receive may be from occlAnySource. */
 OPENREG_API occlResult_t occlSendTag(const void* send, size_t count,
                                      occlDataType_t dtype, int peer, int tag,
                                      occlComm_t comm, orStream_t stream);

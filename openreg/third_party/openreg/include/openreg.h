@@ -135,7 +135,7 @@ OPENREG_API orError_t orGetDeviceCount(int* count);
 OPENREG_API orError_t orGetDevice(int* device);
 /* Makes `device` current for the calling thread. Does not start the driver. */
 OPENREG_API orError_t orSetDevice(int device);
-/* Does not start the driver. */
+/* Name, memory and abilities of a device. Does not start the driver. */
 OPENREG_API orError_t orGetDeviceProperties(orDeviceProp* prop, int device);
 /* Waits until every stream of the current device is idle; reports the device's
  * sticky error, if it has one. */
@@ -229,7 +229,9 @@ OPENREG_API orError_t orDeviceGetStreamPriorityRange(int* least, int* greatest);
  * (NULL) cannot be destroyed: orErrorInvalidResourceHandle. A stream that takes part
  * in a capture cannot either: orErrorStreamCaptureUnsupported. */
 OPENREG_API orError_t orStreamDestroy(orStream_t stream);
+/* The priority of a stream, clamped to the range. */
 OPENREG_API orError_t orStreamGetPriority(orStream_t stream, int* priority);
+/* The device of a stream; of NULL: the calling thread's current device. */
 OPENREG_API orError_t orStreamGetDevice(orStream_t stream, int* device);
 /* orSuccess when everything enqueued so far has finished, orErrorNotReady otherwise;
  * never waits. */
@@ -244,6 +246,9 @@ typedef struct orEvent* orEvent_t;
 
 enum { orEventDefault = 0, orEventDisableTiming = 2 };
 
+/* Makes an event that was never recorded. `flags` is orEventDefault, which
+ * orEventCreate takes, or orEventDisableTiming: then a record costs no task and has no
+ * time. Any other value gives orErrorInvalidValue. */
 OPENREG_API orError_t orEventCreate(orEvent_t* event);
 OPENREG_API orError_t orEventCreateWithFlags(orEvent_t* event, unsigned int flags);
 /* Allowed while a record is pending: streams that already wait for it go on waiting
@@ -339,6 +344,7 @@ OPENREG_API orError_t orStreamEndCapture(orStream_t stream, orGraph_t* graph);
 OPENREG_API orError_t orStreamIsCapturing(orStream_t stream, int* capturing);
 /* Number of tasks in a graph. */
 OPENREG_API orError_t orGraphGetNodeCount(orGraph_t graph, size_t* count);
+/* Makes what orGraphLaunch runs. The graph may be destroyed afterwards. */
 OPENREG_API orError_t orGraphInstantiate(orGraphExec_t* exec, orGraph_t graph);
 /* Runs the graph's tasks on `stream`, in captured order, as one unit of work. May be
  * called any number of times; launches of the same `exec` run one after the other,
@@ -364,8 +370,8 @@ OPENREG_API orError_t orSimHold(orStream_t stream);
 OPENREG_API orError_t orSimRelease(orStream_t stream);
 /* Each task waits before it starts: `microseconds` if `seed` is 0, else a random time
  * of at most that. The same seed, stream and place in the stream give the same time. 0
- * microseconds turn it off; more than 10 seconds are refused. Does not start the
- * driver. */
+ * microseconds turn it off; more than 10 seconds give orErrorInvalidValue.
+ * orSimGetDelay returns what is set. Neither starts the driver. */
 OPENREG_API orError_t orSimSetDelay(unsigned int microseconds, unsigned int seed);
 OPENREG_API orError_t orSimGetDelay(unsigned int* microseconds, unsigned int* seed);
 /* Of the kernels of that name (NULL: of any name) that are launched from now on, the
