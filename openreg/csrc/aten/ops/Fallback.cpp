@@ -107,7 +107,9 @@ std::optional<c10::Device> device_of(at::ArrayRef<c10::IValue> arguments) {
   }
   return device;
 }
+// LITERALINCLUDE END: FALLBACK_DEVICE
 
+// LITERALINCLUDE START: FALLBACK_CHECK_DEVICES
 // Tensors of several devices are the caller's mistake, as on any device.
 void check_devices(const c10::FunctionSchema& schema,
                    at::ArrayRef<c10::IValue> arguments, c10::Device device) {
@@ -124,7 +126,7 @@ void check_devices(const c10::FunctionSchema& schema,
     });
   }
 }
-// LITERALINCLUDE END: FALLBACK_DEVICE
+// LITERALINCLUDE END: FALLBACK_CHECK_DEVICES
 
 // LITERALINCLUDE START: FALLBACK_GENERATOR
 // A CPU kernel draws from a CPU generator. Give it one with a random seed, which comes
@@ -178,7 +180,9 @@ struct Out {
     given.copy_(written);
   }
 };
+// LITERALINCLUDE END: FALLBACK_OUT
 
+// LITERALINCLUDE START: FALLBACK_REPLACE_OUTS
 std::vector<Out> replace_outs(const c10::FunctionSchema& schema,
                               torch::jit::Stack* stack, size_t first) {
   std::vector<Out> outs;
@@ -199,6 +203,8 @@ std::vector<Out> replace_outs(const c10::FunctionSchema& schema,
       value = list;
     }
   }
+  // LITERALINCLUDE END: FALLBACK_REPLACE_OUTS
+  // LITERALINCLUDE START: FALLBACK_OVERLAPS
   for (const c10::IValue& argument :
        torch::jit::last(*stack, schema.arguments().size())) {
     for_each_tensor(argument, [&](const at::Tensor& tensor) {
@@ -209,7 +215,7 @@ std::vector<Out> replace_outs(const c10::FunctionSchema& schema,
   }
   return outs;
 }
-// LITERALINCLUDE END: FALLBACK_OUT
+// LITERALINCLUDE END: FALLBACK_OVERLAPS
 
 // What the caller gets for a tensor that the CPU fallback returned.
 at::Tensor result_for_caller(const at::Tensor& result, const std::vector<Out>& outs,
@@ -272,13 +278,15 @@ void cpu_fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   replace_generators(schema, stack, first, *device);                 // (2)
   const std::vector<Out> outs = replace_outs(schema, stack, first);  // (3)
   at::native::cpu_fallback(op, stack, /*error_on_views=*/true);      // (4)
+  // LITERALINCLUDE END: FALLBACK
+  // LITERALINCLUDE START: FALLBACK_RESULTS
   for (const Out& out : outs) {
     out.finish();
   }
   for (const auto index : c10::irange(schema.returns().size())) {
     c10::IValue& result = torch::jit::peek(*stack, index, schema.returns().size());
     if (result.isTensor()) {
-      result = result_for_caller(result.toTensor(), outs, *device);  // (5)
+      result = result_for_caller(result.toTensor(), outs, *device);  // (1)
     } else if (result.isTensorList()) {
       const c10::List<at::Tensor> list = result.toTensorList();
       for (const auto item : c10::irange(list.size())) {
@@ -287,7 +295,7 @@ void cpu_fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
     }
   }
 }
-// LITERALINCLUDE END: FALLBACK
+// LITERALINCLUDE END: FALLBACK_RESULTS
 
 void set_fallback_mode(std::string_view text) {
   mode() = parse_mode(text, "the fallback mode");
