@@ -41,6 +41,8 @@ const char* why_not(const at::Tensor& query, const at::Tensor& key,
       value.scalar_type() != dtype) {
     return "query, key and value must have the same floating point dtype";
   }
+  // LITERALINCLUDE END: ATTENTION_WHY_NOT
+  // LITERALINCLUDE START: ATTENTION_WHY_NOT_SIZES
   const auto q = query.sym_sizes(), k = key.sym_sizes(), v = value.sym_sizes();
   const c10::SymInt &batch = q[0], &heads = q[1], &kv_heads = k[1];
   if (has_no_elements(query) || has_no_elements(key) || has_no_elements(value)) {
@@ -61,7 +63,7 @@ const char* why_not(const at::Tensor& query, const at::Tensor& key,
   }
   return nullptr;
 }
-// LITERALINCLUDE END: ATTENTION_WHY_NOT
+// LITERALINCLUDE END: ATTENTION_WHY_NOT_SIZES
 
 // Torch lists the math implementation before ours. Only an order that the user gave,
 // with sdpa_kernel(..., set_priority=True), is a preference.
@@ -162,6 +164,8 @@ fused_attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor
   if (dropout_p > 0) {
     random = reserve_scores(query, key);  // (3)
   }
+  // LITERALINCLUDE END: ATTENTION
+  // LITERALINCLUDE START: ATTENTION_LAUNCH
   launch("attention", query.device(),
          [q = KernelTensorArg::input(query), k = KernelTensorArg::input(key),
           v = KernelTensorArg::input(value), bias = capture_input(attn_bias),
@@ -177,7 +181,7 @@ fused_attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor
          });
   return {out, logsumexp, {}, {}, length, key.size(2), seed, offset, {}};
 }
-// LITERALINCLUDE END: ATTENTION
+// LITERALINCLUDE END: ATTENTION_LAUNCH
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> fused_attention_backward(
     const at::Tensor& grad_out, const at::Tensor& query, const at::Tensor& key,

@@ -68,6 +68,8 @@ std::vector<int64_t> output_sizes(const at::Tensor& input, const at::Tensor& wei
                                                  g.dilation, g.groups)
                    : at::native::conv_output_size(input.sizes(), weight.sizes(),
                                                   g.padding, g.stride, g.dilation);
+  // LITERALINCLUDE END: CONVOLUTION_SIZES
+  // LITERALINCLUDE START: CONVOLUTION_OUTPUT
   for (const auto i : c10::irange(dims)) {
     TORCH_CHECK(sizes[i + 2] > 0, "Given input of size ", input.sizes(),
                 ", calculated output of size ", at::IntArrayRef(sizes),
@@ -81,7 +83,7 @@ std::vector<int64_t> output_sizes(const at::Tensor& input, const at::Tensor& wei
   }
   return sizes;
 }
-// LITERALINCLUDE END: CONVOLUTION_SIZES
+// LITERALINCLUDE END: CONVOLUTION_OUTPUT
 
 // VENDOR: the dtypes of your convolution; below, the memory formats that it prefers
 // The dtypes that the CPU's kernels take, because this device borrows them.

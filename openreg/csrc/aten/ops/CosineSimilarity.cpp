@@ -56,6 +56,8 @@ variable_list CosineSimilarity::backward(AutogradContext* ctx,
     const at::NoGradGuard as_if_never_clamped;
     length[i].clamp_min_(eps);
   }
+  // LITERALINCLUDE END: COSINE_BACKWARD
+  // LITERALINCLUDE START: COSINE_GRADIENTS
   variable_list result(4);  // (1)
   for (const size_t i : {0, 1}) {
     if (ctx->needs_input_grad(i)) {
@@ -67,7 +69,7 @@ variable_list CosineSimilarity::backward(AutogradContext* ctx,
   }
   return result;
 }
-// LITERALINCLUDE END: COSINE_BACKWARD
+// LITERALINCLUDE END: COSINE_GRADIENTS
 
 }  // namespace
 
