@@ -10,7 +10,6 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
 CI = (ROOT / ".ci" / "run").read_text()
-OPENREG = ROOT / "openreg"
 
 
 def block(language, number=0):
@@ -72,19 +71,6 @@ def test_every_session_is_listed():
     listed = re.findall(r"^[*-] ([\w-]+) -> ", result.stdout, re.MULTILINE)
     assert sorted(first_column("Commands")) == sorted(listed)
     assert set(sessions_in_ci()) <= set(listed)
-
-
-def test_every_environment_variable_is_listed():
-    sources = [
-        *OPENREG.glob("csrc/**/*.cpp"),
-        *OPENREG.glob("third_party/openreg/csrc/*"),
-    ]
-    read = set()
-    for path in sources:
-        text = path.read_text()
-        if "getenv" in text:
-            read |= set(re.findall(r'"(OPENREG_[A-Z_]+)"', text))
-    assert sorted(first_column("Environment variables")) == sorted(read)
 
 
 def test_versions_are_those_of_the_package():

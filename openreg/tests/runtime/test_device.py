@@ -81,6 +81,18 @@ def test_eight_threads_have_eight_current_devices(run_forked):
     assert process.stdout == "[] 0\n", process.stderr
 
 
+def test_the_defaults_of_the_environment(run_forked):
+    """docs/reference/environment.md and the README name these."""
+    process = run_forked("""
+        import torch
+        device = torch.openreg
+        memory = device.get_device_properties(0).total_memory
+        print(device.device_count(), memory >> 30, device.fallback_mode())
+        print(device._C._sim_delay())
+        """)
+    assert process.stdout == "2 8 allow\n(0, 0)\n"
+
+
 def test_without_a_device_every_call_says_so(run_forked):
     program = """
         import torch
