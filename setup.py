@@ -60,7 +60,6 @@ class CMakeBuild(build_ext):
 
 
 # VENDOR: name your packages; without the first entry point, programs import the backend
-# LITERALINCLUDE START: SETUP
 setup(
     packages=[
         "torch_openreg",
@@ -79,6 +78,7 @@ setup(
         "torch_openreg_compare": ["py.typed"],
         "torch_openreg_diagnose": ["py.typed", "*.json"],
     },
+    # LITERALINCLUDE START: SETUP
     ext_modules=[Extension("torch_openreg._C", sources=[])],
     cmdclass={"build_ext": CMakeBuild},
     zip_safe=False,
@@ -90,5 +90,5 @@ setup(
             "openreg = torch_openreg._dynamo:record_graphs",
         ],
     },
+    # LITERALINCLUDE END: SETUP
 )
-# LITERALINCLUDE END: SETUP

@@ -93,15 +93,6 @@ site_long_pages = [
 # Pages with code of more than 25 lines, or with more than 12 and neither callouts nor
 # emphasis; the list may only become shorter.
 site_long_snippets = [
-    "frontend/autoload",
-    "frontend/data-loading",
-    "frontend/device-module",
-    "frontend/ipc",
-    "frontend/multiprocessing",
-    "frontend/python-only",
-    "frontend/python-only-operators",
-    "frontend/random-operators",
-    "frontend/serialization",
     "operators/custom",
     "operators/custom-python",
     "operators/custom-stable",

@@ -31,19 +31,25 @@ class Prefetcher:
             raise RuntimeError("no accelerator: loop over the loader itself")
         self.stream = torch.Stream(device)  # (1)
 
+    # LITERALINCLUDE END: PREFETCHER
+
+    # LITERALINCLUDE START: PREFETCHER_LOOP
     def __iter__(self) -> Iterator[Any]:
         batches = iter(self.loader)
         ahead = self._copy_next(batches)
         while ahead is not None:
             batch, copied = ahead
             current = torch.accelerator.current_stream(self.stream.device)
-            current.wait_event(copied)  # (2)
+            current.wait_event(copied)  # (1)
             for leaf in tree_leaves(batch):
                 if isinstance(leaf, torch.Tensor):
-                    leaf.record_stream(current)  # (3)
-            ahead = self._copy_next(batches)  # (4)
+                    leaf.record_stream(current)  # (2)
+            ahead = self._copy_next(batches)  # (3)
             yield batch
 
+    # LITERALINCLUDE END: PREFETCHER_LOOP
+
+    # LITERALINCLUDE START: PREFETCHER_COPY
     def _copy_next(self, batches: Iterator[Any]) -> tuple[Any, torch.Event] | None:
         try:
             batch = next(batches)
@@ -58,4 +64,4 @@ class Prefetcher:
             return batch, self.stream.record_event()
 
 
-# LITERALINCLUDE END: PREFETCHER
+# LITERALINCLUDE END: PREFETCHER_COPY

@@ -171,7 +171,7 @@ def _is_in_bad_fork() -> bool:
     return _C._is_in_bad_fork()
 
 
-# LITERALINCLUDE START: MODULE_DEVICES
+# LITERALINCLUDE START: MODULE_COUNT
 def is_available() -> bool:
     """Return whether there is a device. Never raises; does not prevent forking."""
     if is_dynamo_compiling():  # below, too: a function that Dynamo can trace
@@ -184,6 +184,10 @@ def device_count() -> int:
     return _C._device_count()
 
 
+# LITERALINCLUDE END: MODULE_COUNT
+
+
+# LITERALINCLUDE START: MODULE_DEVICES
 def current_device() -> int:
     """Return the index of the calling thread's current device.
 
@@ -204,9 +208,9 @@ def set_device(device: _Device) -> None:
         torch.AcceleratorError: there is no such device; or as :func:`current_device`.
     """
     index = _get_device_index(device, optional=False)
-    if index >= 0:
+    if index >= 0:  # (1)
         switch = torch.accelerator.set_device_index
-        (switch if is_dynamo_compiling() else _C._set_device)(index)
+        (switch if is_dynamo_compiling() else _C._set_device)(index)  # (2)
 
 
 # LITERALINCLUDE END: MODULE_DEVICES

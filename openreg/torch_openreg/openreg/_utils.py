@@ -10,7 +10,6 @@ from torch_openreg import _C
 Device = int | str | torch.device
 
 
-# LITERALINCLUDE START: GET_DEVICE_INDEX
 def _get_device_index(device: Device | None, optional: bool = True) -> int:
     """Return the index of a device; torch.load calls this as well.
 
@@ -25,10 +24,11 @@ def _get_device_index(device: Device | None, optional: bool = True) -> int:
             index that is required.
         torch.AcceleratorError: the index does not fit into torch's type for it.
     """
+    # LITERALINCLUDE START: GET_DEVICE_INDEX
     if isinstance(device, int):
         if not -128 <= device <= 127:  # C++ would cut it off, or raise a TypeError
             _C._check_device_index(max(min(device, 2**63 - 1), -(2**63)))
-        return int(device)  # torch.device() refuses a bool
+        return int(device)  # (1)
     if isinstance(device, str):
         device = torch.device(device)
     index = None
@@ -39,20 +39,16 @@ def _get_device_index(device: Device | None, optional: bool = True) -> int:
     elif isinstance(device, torch_openreg.openreg.device):
         index = device.idx
     elif device is not None:
-        optional = False
+        optional = False  # (2)
     if index is None and not optional:
         raise ValueError(
             "Expected a torch.device with a specified index or an integer, but got:"
             f"{device}"
         )
     if index is None:
-        # Without a device none is current. Index 0 then fails where it is used, and
-        # torch.load says in its own words that there is no device.
-        return _C._current_device() if _C._device_count() > 0 else 0
+        return _C._current_device() if _C._device_count() > 0 else 0  # (3)
     return index
-
-
-# LITERALINCLUDE END: GET_DEVICE_INDEX
+    # LITERALINCLUDE END: GET_DEVICE_INDEX
 
 
 def _get_current_index(device: Device | None) -> int:

@@ -13,7 +13,7 @@ from torch_openreg import _C
 __all__ = ["ipc_collect"]
 
 
-# LITERALINCLUDE START: REDUCE_STORAGE
+# LITERALINCLUDE START: REBUILD_STORAGE
 def _rebuild_storage(message: bytes) -> torch.UntypedStorage:
     """Return the storage of another process behind a message.
 
@@ -30,10 +30,14 @@ def _rebuild_empty_storage(index: int) -> torch.UntypedStorage:
     return torch.UntypedStorage(0, device=torch.device("openreg", index))
 
 
+# LITERALINCLUDE END: REBUILD_STORAGE
+
+
+# LITERALINCLUDE START: REDUCE_STORAGE
 def _reduce_storage(
     storage: torch.UntypedStorage,
 ) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-    """Tell how a storage is rebuilt in another process: ours by sharing its memory.
+    """Return how a storage is rebuilt in another process: ours by sharing its memory.
 
     Raises:
         RuntimeError: the memory was itself received from another process, or this

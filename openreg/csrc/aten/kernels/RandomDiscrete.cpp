@@ -57,9 +57,9 @@ void random_of_dtype(const at::Tensor& self, PhiloxState random) {
                                       ? uint64_t(std::numeric_limits<T>::max())
                                       : uint64_t{1} << std::numeric_limits<T>::digits;
     if constexpr (kLargest == std::numeric_limits<uint64_t>::max()) {
-      return word;  // there are 2^64 numbers, which no uint64_t can count
+      return word;  // (1)
     } else {
-      return static_cast<T>(static_cast<int64_t>(scale_to(word, kLargest + 1)));
+      return static_cast<T>(static_cast<int64_t>(scale_to(word, kLargest + 1)));  // (2)
     }
   });
 }

@@ -156,17 +156,20 @@ std::string ipc_send(const c10::Storage& storage) {
   message.bytes = storage.nbytes();
   message.device = storage.device().index();
   message.storage = storage_id(storage);
-  synchronize(message.device);  // (3)
+  // LITERALINCLUDE END: IPC_SEND
+
+  // LITERALINCLUDE START: IPC_KEEP
+  synchronize(message.device);  // (1)
   Sender& own = sender();
   message.ledger = own.ledger.name();
-  storage.unsafeGetStorageImpl()->set_resizable(false);  // (4)
+  storage.unsafeGetStorageImpl()->set_resizable(false);  // (2)
   message.ticket = own.ledger.add();
   auto kept = std::make_shared<const c10::Storage>(storage);
   const std::lock_guard lock(own.lock);
-  own.sent.push_back({message.ticket, std::move(kept)});  // (5)
+  own.sent.push_back({message.ticket, std::move(kept)});  // (3)
   return {reinterpret_cast<const char*>(&message), sizeof message};
 }
-// LITERALINCLUDE END: IPC_SEND
+// LITERALINCLUDE END: IPC_KEEP
 
 // LITERALINCLUDE START: IPC_RECEIVE
 c10::Storage ipc_receive(const std::string& bytes) {
@@ -183,13 +186,16 @@ c10::Storage ipc_receive(const std::string& bytes) {
   if (const auto known = find_received(key)) {
     return *known;
   }
+  // LITERALINCLUDE END: IPC_RECEIVE
+
+  // LITERALINCLUDE START: IPC_OPEN
   auto memory = std::make_unique<Received>(Received{key, {}, ledger, message.ticket});
-  OPENREG_CHECK(orIpcOpenMemHandle(&memory->segment, message.memory));  // (3)
+  OPENREG_CHECK(orIpcOpenMemHandle(&memory->segment, message.memory));  // (1)
   give_back.release();
   void* const segment = memory->segment;
   c10::DataPtr data(static_cast<char*>(segment) + message.offset, memory.release(),
                     &release_received, {c10::DeviceType::PrivateUse1, message.device});
-  check_range(message, segment);  // (4)
+  check_range(message, segment);  // (2)
   const c10::Storage storage(c10::make_intrusive<OpenRegStorageImpl>(
       message.bytes, std::move(data), &OpenRegDeviceAllocator::get(),
       /*resizable=*/false));
@@ -197,7 +203,7 @@ c10::Storage ipc_receive(const std::string& bytes) {
   received.insert_or_assign(key, storage.getWeakStorageImpl());
   return storage;
 }
-// LITERALINCLUDE END: IPC_RECEIVE
+// LITERALINCLUDE END: IPC_OPEN
 
 // LITERALINCLUDE START: IPC_COLLECT
 size_t ipc_collect() {

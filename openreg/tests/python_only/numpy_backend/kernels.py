@@ -28,6 +28,10 @@ def wrap(array: np.ndarray) -> torch.Tensor:
     return tensor
 
 
+# LITERALINCLUDE END: NUMPY_TENSOR
+
+
+# LITERALINCLUDE START: NUMPY_UNWRAP
 def unwrap(value: torch.Tensor | complex) -> Any:
     """Return the array of a tensor on ``npy``; numbers pass as they are.
 
@@ -52,7 +56,7 @@ def memory(tensor: torch.Tensor) -> np.ndarray:
     return tensor.detach().numpy()
 
 
-# LITERALINCLUDE END: NUMPY_TENSOR
+# LITERALINCLUDE END: NUMPY_UNWRAP
 
 library = torch.library.Library("aten", "IMPL")
 
@@ -116,6 +120,9 @@ def transpose(tensor: torch.Tensor, first: int, second: int) -> torch.Tensor:
     return wrap(unwrap(tensor).swapaxes(first, second))
 
 
+# LITERALINCLUDE END: NUMPY_VIEWS
+
+
 @implements("t")
 def t(tensor: torch.Tensor) -> torch.Tensor:
     """Return the transposed matrix, a view."""
@@ -164,6 +171,7 @@ def unsqueeze(tensor: torch.Tensor, dim: int) -> torch.Tensor:
     return wrap(np.expand_dims(unwrap(tensor), dim))
 
 
+# LITERALINCLUDE START: NUMPY_AS_STRIDED
 @implements("as_strided")
 def as_strided(tensor: Any, size: Any, stride: Any, storage_offset: Any = None) -> Any:
     """Return a view by strides; only of memory that is in order, as torch believes."""
@@ -175,7 +183,7 @@ def as_strided(tensor: Any, size: Any, stride: Any, storage_offset: Any = None) 
     return wrap(np.lib.stride_tricks.as_strided(array, size, steps))
 
 
-# LITERALINCLUDE END: NUMPY_VIEWS
+# LITERALINCLUDE END: NUMPY_AS_STRIDED
 
 
 # LITERALINCLUDE START: NUMPY_NATIVE
@@ -209,15 +217,17 @@ def fallback(operator: torch._ops.OpOverload, *args: Any, **kwargs: Any) -> Any:
         if not isinstance(value, torch.Tensor) or value.device.type != "npy":
             return value
         array = unwrap(value)
-        if not array.flags.writeable:  # an expanded view
+        if not array.flags.writeable:  # (1)
             array = array.copy()
-        # Operators may resize what has no elements, but no memory of NumPy.
         cpu = torch.from_numpy(array)
-        if value.numel() == 0:
+        if value.numel() == 0:  # (2)
             cpu = torch.empty(value.shape, dtype=value.dtype)
         ours.append((cpu, value))
         return cpu
 
+    # LITERALINCLUDE END: NUMPY_FALLBACK
+
+    # LITERALINCLUDE START: NUMPY_RESULT
     def to_npy(value: Any) -> Any:
         if not isinstance(value, torch.Tensor):
             return value
@@ -235,7 +245,8 @@ def fallback(operator: torch._ops.OpOverload, *args: Any, **kwargs: Any) -> Any:
 everything = torch.library.Library("_", "IMPL")
 everything.fallback(fallback, "PrivateUse1")
 
-# Kernels take the GIL. A thread of autograd that wants it while Python ends would abort
-# the process, so backward passes run in the thread that calls backward().
+# LITERALINCLUDE END: NUMPY_RESULT
+
+# Kernels acquire the GIL. An autograd thread that waits for it while Python exits would
+# abort the process, so backward passes run in the thread that calls backward().
 torch.autograd.set_multithreading_enabled(False)
-# LITERALINCLUDE END: NUMPY_FALLBACK
