@@ -63,6 +63,10 @@ OPERATOR_SOURCES = [
     "requirements/tests.txt",
 ]
 SITE_SOURCES = [*OPERATOR_SOURCES, "docs", "requirements/docs.txt"]
+SITE_SOURCES += [
+    "openreg/benchmarks/budget.py",
+    "openreg/tests/examples",
+]  # it runs them
 # What the examples of a page depend on, besides the page itself.
 EXAMPLE_SOURCES = [
     *OPERATOR_SOURCES,

@@ -28,6 +28,7 @@ version = release = facts.version
 
 extensions = [
     "driver_reference",
+    "measured_table",
     "myst_parser",
     "sphinx_design",
     "sphinx_copybutton",

@@ -6,6 +6,7 @@
     ```
 
 The program writes the trace that torch.profiler exports to the path that it is given.
+Words after the name of the program are further arguments of it.
 """
 
 from __future__ import annotations
@@ -167,6 +168,7 @@ class TracePicture(SphinxDirective):
     """``{trace-picture} program`` with the mandatory option ``:alt:``."""
 
     required_arguments = 1
+    optional_arguments = 3
     option_spec: ClassVar = {"alt": directives.unchanged_required}
 
     def run(self) -> list[nodes.Node]:
@@ -176,29 +178,36 @@ class TracePicture(SphinxDirective):
         alt = self.options.get("alt", "").strip()
         if not alt:
             raise self.error("trace-picture: add :alt: with what the drawing says")
-        name = Path(path).stem
-        svg = draw(record(Path(path)), name)
+        extra = self.arguments[1:]
+        name = "-".join([Path(path).stem, *extra])
+        svg = draw(record(Path(path), *extra), name)
         faults = find_faults(name, svg)
         if faults:
             raise self.error(f"trace-picture {name!r} " + "; ".join(faults))
         return [diagram("", name=name, alt=alt, svg=svg)]
 
 
-def record(program: Path) -> dict[str, Any]:
+def record(program: Path, *extra: str) -> dict[str, Any]:
     """Run a program that writes a trace to the path it is given; read the trace."""
     with tempfile.TemporaryDirectory() as folder:
         trace = Path(folder, "trace.json")
-        process = subprocess.run(
-            [sys.executable, "-c", RUN, str(program), str(trace)],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=300,
-        )
-        if process.returncode != 0:
-            raise ExtensionError(f"{program} failed:\n{process.stderr}")
+        run_program(program, str(trace), *extra)
         result: dict[str, Any] = json.loads(trace.read_text(encoding="utf-8"))
         return result
+
+
+def run_program(program: Path, *arguments: str) -> str:
+    """Run a program with the backend; return what it prints."""
+    process = subprocess.run(
+        [sys.executable, "-c", RUN, str(program), *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    if process.returncode != 0:
+        raise ExtensionError(f"{program} failed:\n{process.stderr}")
+    return process.stdout
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
