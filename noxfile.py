@@ -259,7 +259,7 @@ def starter(session: nox.Session) -> None:
 
 @nox.session(venv_backend="none", default=False)
 def ladder(session: nox.Session) -> None:
-    """Build the stages of the ladder one by one, and check its page; -- knockouts."""
+    """Build stages of the ladder and check its page; -- all, -- knockouts."""
     write_pages(session, install_backend)
 
 

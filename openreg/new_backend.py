@@ -1,7 +1,8 @@
 # Copies a backend under a name of your own; explained in docs/ship/make-it-yours.md.
 """python openreg/new_backend.py acme --into ../torch_acme
 
-That copies the starter, and ``--from full`` the large backend.
+That copies the starter, and ``--from full`` the large backend; ``--stage 5`` as much of
+it as stage 5 of the ladder needs.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pathlib import Path
 
 from cloning.full import write_full
 from cloning.spelling import SIMULATED, Spelling
+from cloning.stages import FIRST, LAST
 
 STARTER = Path(__file__).resolve().parent / "starter"
 MARKER = re.compile(r"^ *(//|#) LITERALINCLUDE \w+: \w+\n", re.MULTILINE)
@@ -73,16 +75,25 @@ def write_starter(name: str, target: Path) -> list[Path]:
 
 
 def new_backend(
-    name: str, target: Path, source: str = "starter", driver: str | None = None
+    name: str,
+    target: Path,
+    source: str = "starter",
+    driver: str | None = None,
+    stage: int | None = None,
 ) -> list[Path]:
     """Write a backend for the device `name`; return its files."""
     if driver is not None:
         check_name(driver, "driver")
         if source != "full":
             raise ValueError("--driver renames the driver of --from full only.")
+    if stage is not None and (source != "full" or not FIRST <= stage <= LAST):
+        raise ValueError(
+            f"--stage takes {FIRST} to {LAST}, with --from full: the stages before are "
+            "the starter."
+        )
     check(name, target)
     if source == "full":
-        return write_full(Spelling(name, driver or SIMULATED), target)
+        return write_full(Spelling(name, driver or SIMULATED), target, stage or LAST)
     return write_starter(name, target)
 
 
@@ -96,9 +107,14 @@ def main() -> None:
     parser.add_argument(
         "--driver", help="the name of your driver's header and library, with full"
     )
+    parser.add_argument(
+        "--stage", type=int, help=f"of the ladder, {FIRST} to {LAST}, with full"
+    )
     given = parser.parse_args()
     try:
-        made = new_backend(given.name, given.into, given.source, given.driver)
+        made = new_backend(
+            given.name, given.into, given.source, given.driver, given.stage
+        )
     except ValueError as error:
         parser.error(str(error))
     print(f"{given.into}: {len(made)} files of the package torch_{given.name}")

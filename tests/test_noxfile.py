@@ -160,7 +160,7 @@ def test_arguments_of_tests_on(words):
 
 def test_unknown_argument_of_ladder():
     line = refusal(nox("-s", "ladder", "--", "knockout"))
-    assert line == "ladder takes ladder or knockouts, not ['knockout']."
+    assert line == "ladder takes ladder or all or knockouts, not ['knockout']."
 
 
 def test_ladder_writes_the_page_that_is_chosen(noxfile, monkeypatch):

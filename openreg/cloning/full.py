@@ -8,6 +8,7 @@ from pathlib import Path
 
 from cloning.decisions import listed
 from cloning.spelling import SIMULATED, Spelling, without_guide
+from cloning.stages import LAST, cut, stage_of
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ["cmake", "openreg/csrc", "openreg/torch_openreg"]
@@ -173,12 +174,18 @@ def edited(path: Path) -> str:
     return text if path.name == "LICENSE" else without_guide(text)
 
 
-def write_full(spelling: Spelling, target: Path) -> list[Path]:
-    """Write the copy into a folder; return its files."""
+def write_full(spelling: Spelling, target: Path, stage: int = LAST) -> list[Path]:
+    """Write the copy into a folder; return its files.
+
+    Args:
+        stage: of the ladder. What later stages bring is left out.
+    """
     made = []
     manual = f"in the manual of {spelling.name}"  # which errors name
-    for path in sources():
-        text = edited(path)
+    files = {path: edited(path) for path in sources() if stage_of(str(path)) <= stage}
+    kept = {str(path): text for path, text in files.items()}
+    for path, whole in files.items():
+        text = cut(str(path), whole, kept)
         if path.name != "LICENSE":
             text = spelling.renamed(text, str(path)).replace("in the guide", manual)
         made.append(_write(target / spelling.renamed(str(path), ""), text))
@@ -204,5 +211,6 @@ def write_full(spelling: Spelling, target: Path) -> list[Path]:
 
 def _write(path: Path, text: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
+    if not path.is_file() or path.read_text() != text:  # a build needs to know
+        path.write_text(text)
     return path

@@ -36,11 +36,16 @@ def train_on_starter(session: nox.Session, tools: Path, site: Path) -> None:
 
 def write_pages(session: nox.Session, install: Callable[[nox.Session], Path]) -> None:
     """Write the page of the ladder, or that of the knock-outs; fail if it changes."""
-    scripts = {"ladder": "ladder.py", "knockouts": "starter_knockouts.py"}
+    scripts = {
+        "ladder": ["ladder.py"],
+        "all": ["ladder.py", "all"],
+        "knockouts": ["starter_knockouts.py"],
+    }
     chosen = session.posargs or ["ladder"]
     if not set(chosen) <= set(scripts):
         session.error(f"{session.name} takes {' or '.join(scripts)}, not {chosen}")
     tools = install(session)
     for name in chosen:
         with step(session, f"running the programs of the {name}"):
-            run(session, tools, "python", f"openreg/tests/tools/{scripts[name]}")
+            script, *options = scripts[name]
+            run(session, tools, "python", f"openreg/tests/tools/{script}", *options)

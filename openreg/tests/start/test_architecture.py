@@ -173,7 +173,7 @@ def test_the_simulation_has_one_door_into_each_part():
     assert doors == {
         "csrc/aten/kernels/Product.h",
         "csrc/aten/launch/Launch.h",
-        "torch_openreg/csrc/Simulation.h",
+        "torch_openreg/csrc/BindSimulation.h",
     }
 
 

@@ -232,6 +232,14 @@ FEATURES = [
         4,
     ),
     optional(
+        "Generator",
+        "`c10::GeneratorImpl`",
+        (f"{R}random/OpenRegGenerator.cpp", f"{MODULE}random.py"),
+        "runtime/test_generator.py",
+        "runtime/generator",
+        4,
+    ),
+    optional(
         "One native kernel",
         "the function of an operator, a kernel, a launch",
         (f"{A}ops/Add.cpp", f"{A}launch/Launch.cpp"),
@@ -302,14 +310,6 @@ FEATURES = [
         "operators/test_quantized_products.py",
         "modules/quantization",
         6,
-    ),
-    optional(
-        "Generator",
-        "`c10::GeneratorImpl`",
-        (f"{R}random/OpenRegGenerator.cpp", f"{MODULE}random.py"),
-        "runtime/test_generator.py",
-        "runtime/generator",
-        7,
     ),
     optional(
         "Random operators",

@@ -1,12 +1,13 @@
 # Writes docs/start/ladder.md: builds each stage, runs its program and the next one.
 """Builds the first stages one by one, and writes what the programs do on each stage.
 
-nox -s ladder
+nox -s ladder              the stages up to 4; those after it as the page has them
+nox -s ladder -- all       every stage, in about ten minutes of one core
 
-Up to stage 3 each stage is a tree with the files of the stages so far, no others.
-The programs from 4 on run on the large backend, and on the starter, which lacks what
-they need. It ends with 1 if the page was not what it is now. Before that it tries the
-copies of the backends under another name.
+Up to stage 3 each stage is the starter without the files of later stages. From stage 4
+on it is a copy of the large backend for the device `acme`, cut down to the stage. It
+ends with 1 if the page was not what it is now. Before that it tries the copies of the
+backends under another name.
 """
 
 from __future__ import annotations
@@ -16,14 +17,15 @@ import re
 import shutil
 import subprocess
 import sys
-from itertools import pairwise
 from pathlib import Path
 
 TOOLS = Path(__file__).resolve().parent
 sys.path[:0] = [str(TOOLS), str(TOOLS.parent / "support")]
 
 import copies  # noqa: E402
-from ladder_page import PAGE, Measured, page  # noqa: E402
+from cloning.full import write_full  # noqa: E402
+from cloning.spelling import Spelling  # noqa: E402
+from ladder_page import PAGE, Measured, measured_of, page  # noqa: E402
 from ladder_stages import OPENREG, STAGES, Stage, files_of  # noqa: E402
 from starter_build import (  # noqa: E402
     BUILT,
@@ -35,6 +37,7 @@ from starter_build import (  # noqa: E402
 from starter_knockouts import publish  # noqa: E402
 
 TREE, BUILD, SITE = BUILT / "ladder", BUILT / "ladder-build", BUILT / "ladder-site"
+LARGE, LARGE_BUILD = BUILT / "ladder-acme", BUILT / "ladder-acme-build"
 STAND_IN = OPENREG / "tests/examples/ladder/stand_in.py"
 ERROR = re.compile(r"^(?:\w+\.)*\w*Error: .*", re.MULTILINE)
 
@@ -51,20 +54,38 @@ def build(stage: Stage) -> None:
     """Build and install the tree; stage 0 has nothing to compile."""
     package = SITE / "torch_starter"
     if stage.number > 0:
-        configure = ["cmake", "-G", "Ninja", "-S", str(TREE), "-B", str(BUILD)]
-        configure += [f"-DPython_EXECUTABLE={sys.executable}"]
-        configure += [f"-DDRIVER_ROOT={package_of('torch_openreg')}"]
-        configure += [f"-DCMAKE_INSTALL_PREFIX={package}", "-DCMAKE_CXX_FLAGS=-O0"]
-        if shutil.which("ccache"):
-            configure += ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"]
-        run_quietly(configure)
-        run_quietly(["cmake", "--build", str(BUILD)])
+        driver = f"-DDRIVER_ROOT={package_of('torch_openreg')}"
+        compile_tree(TREE, BUILD, package, driver)
     shutil.rmtree(SITE, ignore_errors=True)
     shutil.copytree(TREE / "torch_starter", package)
     if stage.number > 0:
         run_quietly(["cmake", "--install", str(BUILD)])
     else:
         shutil.copyfile(STAND_IN, package / "_C.py")
+
+
+def build_large(stage: Stage) -> Path:
+    """Cut a copy of the large backend down to a stage, and build it.
+
+    Return the folder to import it from.
+    """
+    write_full(Spelling("acme"), LARGE, stage.number)  # leaves what is right already
+    package = LARGE / "acme" / "torch_acme"
+    compile_tree(LARGE, LARGE_BUILD, package)
+    run_quietly(["cmake", "--install", str(LARGE_BUILD)])
+    return package.parent
+
+
+def compile_tree(source: Path, folder: Path, package: Path, *options: str) -> None:
+    """Configure and compile, without optimization: that is four times as fast."""
+    configure = ["cmake", "-G", "Ninja", "-S", str(source), "-B", str(folder)]
+    configure += [f"-DPython_EXECUTABLE={sys.executable}", *options]
+    configure += [f"-DCMAKE_INSTALL_PREFIX={package}"]
+    configure += ["-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DNDEBUG"]
+    if shutil.which("ccache"):
+        configure += ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"]
+    run_quietly(configure)
+    run_quietly(["cmake", "--build", str(folder)])
 
 
 # The tree has no entry point, because nothing installed it.
@@ -102,26 +123,38 @@ def execute(
     return subprocess.run(program, capture_output=True, text=True, env=env, timeout=300)
 
 
-def measure() -> Measured:
-    """For each stage, what its program prints, and its error on the stage before."""
+def measure(last: int) -> Measured:
+    """For each stage, what its program prints, and its error on the stage before.
+
+    The stages behind `last` are not built: their programs run on the installed backend,
+    and the errors are those of the page.
+    """
     shutil.rmtree(TREE, ignore_errors=True)
-    starter, without = environment(SITE), environment(TREE)  # TREE: nothing yet
+    shutil.rmtree(LARGE, ignore_errors=True)
+    env = environment(TREE)  # nothing yet
     TREE.mkdir(parents=True)
-    errors = {0: error_of(STAGES[0], "torch", without)}
+    errors = {
+        number: error for number, (_, error) in measured_of(PAGE.read_text()).items()
+    }
+    errors[0] = error_of(STAGES[0], "torch", env)
     printed = {}
-    for stage, following in pairwise(STAGES):
+    for number, stage in enumerate(STAGES):
+        if number > last:
+            printed[number] = passes(stage, "torch_openreg", dict(os.environ))
+            continue
         if stage.in_starter:
             add_files(stage)
             build(stage)
-            printed[stage.number] = passes(stage, "torch_starter", starter)
-        errors[following.number] = error_of(following, "torch_starter", starter)
-    for stage in STAGES:
-        if not stage.in_starter:
-            printed[stage.number] = passes(stage, "torch_openreg", dict(os.environ))
+            package, env = "torch_starter", environment(SITE)
+        else:
+            package, env = "torch_acme", environment(build_large(stage))
+        printed[number] = passes(stage, package, env)
+        for following in STAGES[number + 1 : number + 2]:
+            errors[number + 1] = error_of(following, package, env)
     return {number: (printed[number], errors[number]) for number in printed}
 
 
 if __name__ == "__main__":
     os.environ.setdefault("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count()))
     copies.check()
-    publish(PAGE, page(measure()))
+    publish(PAGE, page(measure(9 if sys.argv[1:] == ["all"] else 4)))

@@ -36,12 +36,29 @@ and which error shows that the next stage is missing. Read
 [the operators of your first backend](first-operators.md) first: that backend is stages
 0 to 3.
 
-Each stage has a program. `nox -s ladder` starts with an empty folder and adds the files
-of one stage after the other, up to stage 3. After each it builds the backend, runs the
-program of the stage, which passes, and the program of the next stage, which fails. The
-programs from stage 4 on pass on `torch_openreg`, and fail on the starter. The errors
-below are the verbatim errors of these runs, where `...` is the rest of a long line. If
-an error differs, the session fails.
+Each stage has a program. `nox -s ladder -- all` builds every stage and runs two
+programs on it: the one of the stage, which passes, and the one of the next stage, which
+fails. Without `all`, it builds the stages up to 4. The errors below are the verbatim
+errors of these runs, where `...` is the rest of a long line. If an error differs, the
+session fails.
+
+Stages 0 to 3 are the starter, without the files of later stages. Stage 4 replaces the
+starter by a copy of the large backend that is cut down to the stage:
+
+```{{transcript}}
+$ NEW="$OPENREG_REPOSITORY/openreg/new_backend.py"
+$ python "$NEW" acme --from full --stage 4 --into torch_acme
+torch_acme: ... files of the package torch_acme
+$ ls torch_acme/acme/csrc/runtime
+device
+errors
+memory
+random
+stream
+```
+
+The copy has neither files nor registrations of later stages. `--stage 5` adds those of
+stage 5, and so on; [make it yours](../ship/make-it-yours.md) explains the copy.
 
 {table}
 
@@ -58,16 +75,14 @@ files.
 module, device and guard, allocate and copy, train by fallback. After stage 3 a \
 network trains. Stages 4 to 9 are the files of the large backend: streams, events \
 and asynchronous copies; native kernels; convolution, attention and recurrent \
-networks; generator and mixed precision; profiler and graphs; distributed. Stages 4 \
-and 5 make the backend fast.
+networks; random operators and mixed precision; profiler and graphs; distributed. \
+Stages 4 and 5 make the backend fast.
 ```
 
 The files of stages 0 to 3 are those of `openreg/starter`: a test checks that each file
-is in one stage. From stage 4 on the files are those of the large backend, in `openreg`:
-the sources of the chapter, the headers that they include, and the source beside each
-header. A test checks that every included file is in the stage or in an earlier one. The
-list lacks a file that only the linker needs. Stage 4 replaces the guard, the allocator
-and the copy of the starter.
+is in one stage. From stage 4 on they are those of the large backend, with its package
+for Python. `openreg/cloning/stages.py` names what each stage brings, and removes from a
+copy the table rows, bindings and imports of the files that are not there.
 """
 STAND_IN = """\
 There is no C++ yet. A file `_C.py` stands in for it:

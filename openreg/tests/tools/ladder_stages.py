@@ -4,19 +4,25 @@
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from starter_build import STARTER, TESTS, code_lines
 
 OPENREG = TESTS.parent
+sys.path.insert(0, str(OPENREG))
+
+from cloning.full import sources  # noqa: E402
+from cloning.stages import stage_of  # noqa: E402
+
 PROGRAMS = TESTS / "examples" / "ladder"
 INCLUDE = re.compile(r'#include "((?:csrc|torch_openreg)/[^"]+)"')
 
 
 @dataclass(frozen=True)
 class Stage:
-    """A stage; its files are those of the starter, or found from some of the large."""
+    """A stage; its files are those of the starter, or of the large backend."""
 
     number: int
     title: str
@@ -24,7 +30,7 @@ class Stage:
     pages: str  # the chapters, as links
     days: str  # an estimate for one engineer with experience of the driver
     test: str  # in openreg/tests
-    files: tuple[str, ...]  # patterns: of the starter up to 3, then of openreg/
+    files: tuple[str, ...] = ()  # patterns in the starter; see cloning/stages.py
 
     @property
     def program(self) -> Path:
@@ -93,13 +99,6 @@ STAGES = [
         "[memory](../runtime/memory.md), [host memory](../runtime/host-memory.md)",
         "10",
         "runtime/test_stream.py",
-        (
-            "csrc/runtime/device/OpenRegGuard.cpp",
-            "csrc/runtime/stream/OpenRegStream.cpp",
-            "csrc/runtime/memory/OpenRegDeviceAllocator.cpp",
-            "csrc/runtime/memory/OpenRegHostAllocator.cpp",
-            "csrc/aten/ops/Copy.cpp",
-        ),
     ),
     Stage(
         5,
@@ -109,12 +108,6 @@ STAGES = [
         "[structured operators](../operators/structured.md)",
         "20",
         "operators/test_structured.py",
-        (
-            "csrc/aten/ops/Add.cpp",
-            "csrc/aten/ops/Fill.cpp",
-            "csrc/aten/ops/Reduce.cpp",
-            "csrc/aten/RegisterStructured*.cpp",
-        ),
     ),
     Stage(
         6,
@@ -123,25 +116,14 @@ STAGES = [
         "[composite kernels](../operators/composite.md)",
         "10",
         "operators/test_composite.py",
-        (
-            "csrc/aten/ops/Convolution.cpp",
-            "csrc/aten/ops/Attention.cpp",
-            "csrc/aten/ops/Rnn.cpp",
-            "csrc/aten/ops/Transformer.cpp",
-        ),
     ),
     Stage(
         7,
-        "Generator and mixed precision",
-        "Random numbers and autocast are the device's.",
-        "[generators](../runtime/generator.md), [amp](../modules/amp.md)",
+        "Random operators and mixed precision",
+        "Kernels draw random numbers, and autocast chooses dtypes.",
+        "[random kernels](../runtime/random-kernels.md), [amp](../modules/amp.md)",
         "5",
-        "runtime/test_generator.py",
-        (
-            "csrc/runtime/random/*.cpp",
-            "csrc/aten/ops/Random*.cpp",
-            "csrc/amp/*.cpp",
-        ),
+        "frontend/test_random_distributions.py",
     ),
     Stage(
         8,
@@ -150,7 +132,6 @@ STAGES = [
         "[profiler](../modules/profiler.md), [graphs](../modules/graphs.md)",
         "10",
         "modules/test_graphs.py",
-        ("csrc/profiler/*.cpp", "csrc/runtime/graph/*.cpp"),
     ),
     Stage(
         9,
@@ -159,7 +140,6 @@ STAGES = [
         "[distributed](../modules/distributed.md)",
         "15",
         "modules/test_distributed.py",
-        ("csrc/distributed/*.cpp",),
     ),
 ]
 
@@ -187,23 +167,17 @@ def closure(roots: list[str]) -> set[str]:
 
 def files_of(stage: Stage) -> list[Path]:
     """The files that a stage brings, without those of the stages before it."""
-    root = STARTER if stage.in_starter else OPENREG
-    named = [
-        str(path.relative_to(root))
-        for pattern in stage.files
-        for path in root.glob(pattern)
-        if path.is_file()
-    ]
-    assert named, stage.title
-    if stage.in_starter:
-        return sorted(root / name for name in set(named))
-    earlier = {
+    if not stage.in_starter:
+        code = [path for path in sources() if len(path.parts) > 2]
+        code = [path for path in code if path.parts[1] in ("csrc", "torch_openreg")]
+        code = [path for path in code if stage_of(str(path)) == stage.number]
+        return sorted(OPENREG.parent / path for path in code)
+    return sorted(
         path
-        for other in STAGES[: stage.number]
-        if not other.in_starter
-        for path in files_of(other)
-    }
-    return sorted({root / name for name in closure(named)} - earlier)
+        for pattern in stage.files
+        for path in STARTER.glob(pattern)
+        if path.is_file()
+    )
 
 
 def lines_of(files: list[Path]) -> int:

@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "csrc/aten/launch/Launch.h"
-#include "csrc/runtime/graph/OpenRegCapture.h"
 #include "csrc/runtime/stream/OpenRegStream.h"
+#include "csrc/runtime/stream/StreamCapture.h"
 
 namespace openreg {
 namespace {

@@ -16,9 +16,9 @@
 #include "csrc/aten/launch/Quiet.h"
 #include "csrc/aten/ops/CheckScalar.h"
 #include "csrc/runtime/device/OpenRegGuard.h"
-#include "csrc/runtime/graph/OpenRegCapture.h"
 #include "csrc/runtime/stream/AfterSynchronize.h"
 #include "csrc/runtime/stream/OpenRegStream.h"
+#include "csrc/runtime/stream/StreamCapture.h"
 
 namespace openreg {
 namespace {
@@ -182,7 +182,7 @@ void warn_of_lost_part(const at::Tensor& src, const at::Tensor& dst) {
 // which has the layout of the destination, and no thread waits.
 void refuse_copy_in_capture(const at::Tensor& host, c10::Device device,
                             bool non_blocking) {
-  if (Capture::any() &&
+  if (StreamCapture::any() &&
       !(non_blocking && host.is_non_overlapping_and_dense() && host.is_pinned())) {
     refuse_in_capture(device.index(), "copy_ between host and device",
                       "it waits, unless it has non_blocking=True and the host tensor "

@@ -16,9 +16,9 @@
 #include <utility>
 #include <vector>
 
-#include "csrc/runtime/graph/OpenRegCapture.h"
 #include "csrc/runtime/random/OpenRegGenerator.h"
 #include "csrc/runtime/random/Philox.h"
+#include "csrc/runtime/stream/StreamCapture.h"
 
 namespace openreg {
 namespace {

@@ -7,8 +7,8 @@
 #include "csrc/aten/kernels/ValueCheck.h"
 #include "csrc/aten/launch/KernelTensorArg.h"
 #include "csrc/aten/launch/Launch.h"
-#include "csrc/runtime/graph/OpenRegCapture.h"
 #include "csrc/runtime/stream/OpenRegStream.h"
+#include "csrc/runtime/stream/StreamCapture.h"
 
 namespace openreg {
 
@@ -16,7 +16,8 @@ namespace openreg {
 // that a wrong value is refused before anything is written. A capture cannot
 // wait: a wrong value becomes a fault of the replay that meets it.
 inline bool all_elements(const at::Tensor& tensor, kernels::ValueRange range) {
-  const bool captured = Capture::of(current_stream(tensor.device().index())) != nullptr;
+  const bool captured =
+      StreamCapture::of(current_stream(tensor.device().index())) != nullptr;
   const at::Tensor answer =
       empty({}, at::kBool, at::kStrided, tensor.device(), std::nullopt, std::nullopt);
   launch("check values", tensor.device(),

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "csrc/runtime/device/OpenRegGuard.h"
-#include "csrc/runtime/graph/OpenRegCapture.h"
+#include "csrc/runtime/stream/StreamCapture.h"
 
 namespace openreg {
 namespace {
@@ -100,7 +100,7 @@ void OpenRegHostAllocatorImpl::free_block(HostBlock* block) {
 
 // During a capture the driver frees nothing.
 void OpenRegHostAllocatorImpl::empty_cache() {
-  if (!Capture::any()) {
+  if (!StreamCapture::any()) {
     CachingHostAllocatorImpl::empty_cache();
   }
 }

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "csrc/runtime/graph/OpenRegCapture.h"
 #include "csrc/runtime/stream/OpenRegStream.h"
+#include "csrc/runtime/stream/StreamCapture.h"
 
 namespace openreg {
 
@@ -19,7 +19,7 @@ PhiloxKernelState reserve(const std::optional<at::Generator>& generator,
                           DeviceIndex device, uint64_t blocks) {
   auto* impl = at::get_generator_or_default<OpenRegGeneratorImpl>(
       generator, default_generator(device));
-  if (const auto capture = Capture::of(current_stream(device))) {
+  if (const auto capture = StreamCapture::of(current_stream(device))) {
     return capture->reserve(impl->words(), device, blocks);
   }
   const std::lock_guard lock(impl->mutex_);  // not between two calls of somebody else

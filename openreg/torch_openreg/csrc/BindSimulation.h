@@ -6,6 +6,7 @@
 #include "csrc/simulator/AutogradExit.h"
 #include "csrc/simulator/Simulator.h"
 #include "csrc/simulator/Sleep.h"
+#include "torch_openreg/csrc/NoGil.h"
 
 namespace openreg {
 
@@ -13,7 +14,6 @@ namespace openreg {
 // Your backend leaves this file out, with the folder csrc/simulator.
 inline void bind_simulation(pybind11::module_& m) {
   using pybind11::arg;
-  using NoGil = pybind11::call_guard<pybind11::gil_scoped_release>;
   m.def("_drain_autograd_threads", &drain_autograd_threads, NoGil(),
         "Waits until autograd's threads have let go of all backward passes.");
   m.def("_sleep", &sleep_, arg("cycles"), NoGil(),

@@ -1,0 +1,162 @@
+# Cuts the large backend down to a stage of the ladder; see docs/start/ladder.md.
+"""Which files each stage brings, and what the rest mentions of the files left out.
+
+The stages before the first one are the starter. ``nox -s ladder`` builds every stage.
+"""
+
+from __future__ import annotations
+
+import re
+from fnmatch import fnmatch
+from pathlib import Path
+
+FIRST, LAST = 4, 9
+MODULE = "openreg/torch_openreg/openreg"
+# Patterns below openreg/. The first that matches a file tells its stage, and what none
+# matches comes with the first stage.
+BROUGHT = [
+    (
+        9,
+        [
+            *("csrc/distributed/*", "csrc/runtime/ipc/*", "*/SyncBatchNorm.*"),
+            *("*/BindDistributed.h", "*/BindIpc.h", "*/_distributed.py"),
+            *("*/_sharding.py", "*/reductions.py", "*/_dynamo.py", "*/_inductor/*"),
+        ],
+    ),
+    (8, ["csrc/profiler/*", "csrc/runtime/graph/*"]),
+    (
+        7,
+        [
+            *("csrc/amp/*", "*/openreg/amp.py", "*/ValueCheck.*", "*/BoxMuller.*"),
+            *("csrc/aten/ops/Random*", "csrc/aten/kernels/Random[CDMS]*"),
+        ],
+    ),
+    (
+        6,
+        [
+            *("*/Convolution.*", "*/Attention.*", "*/Rnn.*", "*/Transformer.*"),
+            *("*/CosineSimilarity.*", "csrc/aten/RegisterAutograd.cpp"),
+            *("csrc/aten/*/Sparse*", "*/Layouts.*", "csrc/aten/RegisterLayouts.cpp"),
+            *("*/QuantizedProducts.*", "csrc/aten/kernels/RandomKernel.*"),
+        ],
+    ),
+    (
+        4,
+        [
+            *("csrc/aten/Native*.h", "csrc/aten/RegisterMinimal.cpp"),
+            *("*/RegisterFallback.cpp", "*/Fallback.*", "*/Factory.cpp", "*/View.cpp"),
+            *("*/Copy.cpp", "*/CheckScalar.*", "*/KernelTensorArg.*", "*/Launch.*"),
+            *("*/Quiet.h", "*/OptionalTensor.h"),
+        ],
+    ),
+    (5, ["csrc/aten/*"]),
+]
+# The tests of a copy that need more than the first stage.
+TESTS = {
+    **dict.fromkeys(["lazy_clones", "registration", "threads", "stream_autograd"], 5),
+    **dict.fromkeys(["autograd", "composite", "model_operators"], 6),
+    **dict.fromkeys(["generator", "training", "value_operators"], 7),
+    "graphs": 8,
+}
+DEFINED = re.compile(r"^(?:[\w:<>,&* ]+ )?(\w+)\(", re.MULTILINE)
+REGISTERED = re.compile(r'^ +m\.impl\("[\w.]+",\s+(\w+)\);.*\n', re.MULTILINE)
+REGISTERING = re.compile(r"^ +(register_\w+)\(m\);\n", re.MULTILINE)
+STUB = re.compile(
+    r"^namespace at::native \{\n(?://.*\n)*REGISTER_PRIVATEUSE1_DISPATCH"
+    r"\(\w+, &openreg::(\w+)\)\n\}.*\n",
+    re.MULTILINE,
+)
+EMPTY = re.compile(
+    r"^(?://.*\n)*TORCH_LIBRARY_IMPL\(.*\) \{\n(?: *//.*\n)*\}\n", re.MULTILINE
+)
+INCLUDE = re.compile(r'^#include "((?:csrc|torch_openreg)/[^"]+)"\n', re.MULTILINE)
+# A step of the registration that one file of the device module takes.
+STEP = re.compile(r"^torch_openreg\.openreg\.(\w+)\._register\w*\(\)\n", re.MULTILINE)
+# The package and the entry point of the compiler, and how the device module finds it.
+COMPILER = [
+    '        "torch_openreg._inductor",\n',
+    '        "torch_dynamo_backends": [\n'
+    '            "openreg = torch_openreg._dynamo:record_graphs",\n'
+    "        ],\n",
+]
+
+
+def stage_of(path: str) -> int:
+    """Return the stage that brings a file.
+
+    Args:
+        path: relative to the repository.
+    """
+    inside = path.removeprefix("openreg/")
+    test = re.fullmatch(r"tests/\w+/test_(\w+)\.py", inside)
+    if test:
+        return TESTS.get(test[1], FIRST)
+    for stage, patterns in BROUGHT:
+        if any(fnmatch(inside, pattern) for pattern in patterns):
+            return stage
+    return FIRST
+
+
+def cut(path: str, text: str, kept: dict[str, str]) -> str:
+    """Return a file without what it mentions of files that a later stage brings.
+
+    Args:
+        kept: the texts of all files of the stage, by their paths.
+    """
+    name = Path(path).name
+    if "openreg/torch_openreg/_dynamo.py" not in kept:
+        for piece in COMPILER:
+            text = text.replace(piece, "")
+    if name == "_load.py":
+        text = STEP.sub(
+            lambda found: found[0] if f"{MODULE}/{found[1]}.py" in kept else "", text
+        )
+    elif name == "Module.cpp":
+        text = _without_bindings(text, kept)
+    elif name in ("RegisterMinimal.cpp", "RegisterNative.cpp"):
+        text = _without_operators(text, kept)
+    elif path == f"{MODULE}/__init__.py":
+        text = _without_imports(text, kept)
+    return text
+
+
+def _without_operators(text: str, kept: dict[str, str]) -> str:
+    """Leave out the rows of a table whose function is in no file."""
+    defined = {
+        name
+        for path, source in kept.items()
+        if path.startswith("openreg/csrc/aten/ops/")
+        for name in DEFINED.findall(source)
+    }
+    for row in (REGISTERED, REGISTERING, STUB):
+        text = row.sub(lambda found: found[0] if found[1] in defined else "", text)
+    return EMPTY.sub("", text)
+
+
+def _without_bindings(text: str, kept: dict[str, str]) -> str:
+    """Leave out the bindings whose header is not there."""
+    for header in INCLUDE.findall(text):
+        if f"openreg/{header}" not in kept:
+            part = re.sub(r"(?<!^)(?=[A-Z])", "_", Path(header).stem).lower()
+            text = text.replace(f'#include "{header}"\n', "")
+            text = re.sub(rf" +openreg::{part}\(m\);\n", "", text)
+    return text
+
+
+def _without_imports(text: str, kept: dict[str, str]) -> str:
+    """Leave out what the device module imports from files that are not there."""
+    single = re.compile(r"^from \.(\w+) import (?:\(([^)]*)\)|(.*))\n", re.MULTILINE)
+    for found in list(single.finditer(text)):
+        if f"{MODULE}/{found[1]}.py" in kept:
+            continue
+        text = text.replace(found[0], "")
+        for name in re.findall(r"\w+", found[2] or found[3]):
+            text = text.replace(f'    "{name}",\n', "")
+    modules = re.compile(r"^    (_?\w+),\n", re.MULTILINE)
+    first = re.search(r"^from \. import \([^)]*\)\n", text, re.MULTILINE)
+    if first is not None:
+        there = modules.sub(
+            lambda one: one[0] if f"{MODULE}/{one[1]}.py" in kept else "", first[0]
+        )
+        text = text.replace(first[0], there)
+    return text

@@ -1,0 +1,24 @@
+// Bindings of streams; see docs/runtime/stream.md.
+#pragma once
+
+#include <torch/csrc/utils/pybind.h>
+
+#include "csrc/runtime/stream/OpenRegStream.h"
+
+namespace openreg {
+
+namespace py = pybind11;
+
+inline void bind_streams(py::module_& m) {
+  m.def(
+      "_external_stream",
+      [](int64_t handle, c10::DeviceIndex device) {
+        return external_stream(reinterpret_cast<orStream_t>(handle), device);
+      },
+      py::arg("handle"), py::arg("device"),
+      "A driver's stream; throws if it is not a live stream of the device.");
+  m.def("_stream_priority", &priority, py::arg("stream"));
+  m.def("_stream_priority_range", &priority_range, "Least and greatest.");
+}
+
+}  // namespace openreg
