@@ -34,7 +34,7 @@ def planted(session):
         ("import os; os.abort()", "was ended by SIGABRT: C++ code called abort(): "),
         (
             "import ctypes; ctypes.string_at(0)",
-            "was ended by SIGSEGV: code on the host ",
+            "was ended by SIGSEGV: a segmentation fault ",
         ),
         ("import os; os.kill(os.getpid(), 9)", "was ended by SIGKILL: the system "),
         ("import os; os._exit(134)", "was ended by SIGABRT: "),  # as a shell says it

@@ -14,8 +14,9 @@ MEANINGS = {
     "for another one",
     "SIGKILL": "the system stopped it, in most cases for want of memory. Set "
     "MAX_JOBS=1 for a build",
-    "SIGSEGV": "code on the host touched memory that is not its own: memory of a "
-    "device, a freed object, or a stack that overflowed in a recursion without end",
+    "SIGSEGV": "a segmentation fault (segfault), from undefined behavior: code on the "
+    "host touched memory that is not its own: memory of a device, a freed object, or a "
+    "stack that overflowed in a recursion without end",
     "SIGTERM": "another program asked it to stop, such as a limit of time",
 }
 
