@@ -12,7 +12,7 @@ from pathlib import Path
 
 FIRST, LAST = 4, 9
 MODULE = "openreg/torch_openreg/openreg"
-# Patterns below openreg/. The first that matches a file tells its stage, and what none
+# Patterns below openreg/. The first that matches a file is of its stage, and what none
 # matches comes with the first stage.
 BROUGHT = [
     (
