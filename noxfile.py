@@ -41,6 +41,7 @@ BUILD = ROOT / "build"
 WHEELS = BUILD / "dist"
 SITE = BUILD / "site"
 PACKAGES = [
+    "openreg/torch_conformance",
     "openreg/torch_openreg",
     "openreg/torch_openreg_compare",
     "openreg/torch_openreg_diagnose",

@@ -62,6 +62,8 @@ class CMakeBuild(build_ext):
 # VENDOR: name your packages; without the first entry point, programs import the backend
 setup(
     packages=[
+        "torch_conformance",
+        "torch_conformance.cases",
         "torch_openreg",
         "torch_openreg._inductor",
         "torch_openreg.openreg",
@@ -69,11 +71,13 @@ setup(
         "torch_openreg_diagnose",
     ],
     package_dir={
+        "torch_conformance": "openreg/torch_conformance",
         "torch_openreg": "openreg/torch_openreg",
         "torch_openreg_compare": "openreg/torch_openreg_compare",
         "torch_openreg_diagnose": "openreg/torch_openreg_diagnose",
     },
     package_data={
+        "torch_conformance": ["py.typed"],
         "torch_openreg": ["lib/*.so", "py.typed", "*.pyi"],
         "torch_openreg_compare": ["py.typed"],
         "torch_openreg_diagnose": ["py.typed", "*.json"],

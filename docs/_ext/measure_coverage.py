@@ -23,6 +23,7 @@ BUILD = ROOT / "build" / "coverage"
 PACKAGE = ROOT / "openreg" / "torch_openreg"
 # They are no part of that package, and import nothing of it.
 TOOLS = [ROOT / "openreg" / f"torch_openreg_{name}" for name in ("compare", "diagnose")]
+TOOLS += [ROOT / "openreg" / "torch_conformance"]
 # The same as in setup.py.
 ENTRY_POINTS = """
 [torch.backends]

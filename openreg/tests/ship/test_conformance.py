@@ -1,0 +1,249 @@
+# The conformance kit judges any backend; see docs/ship/conformance.md.
+import json
+import os
+import re
+import signal
+import time
+from pathlib import Path
+
+import pytest
+import torch
+import torch_conformance
+from starter_build import HIDDEN, install_starter
+from torch_conformance import _html
+from torch_conformance._case import CASES, LEVELS, PAGES, Area, Case, Missing
+from torch_conformance._report import Report, compare, show
+from torch_conformance._runner import Result, attempt, results, select
+
+ROOT = Path(__file__).resolve().parents[3]
+HEADERS = Path(torch.__file__).parent / "include"
+ALL = select(range(6))
+
+
+# -- the cases --
+
+
+def test_a_case_names_a_page_by_its_title():
+    for page, title in PAGES.items():
+        first = (ROOT / f"docs/{page}.md").read_text().splitlines()[0]
+        assert first == f"# {title}", page
+    assert {case.page for case in ALL} <= set(PAGES)
+
+
+@pytest.mark.parametrize("case", ALL, ids=lambda case: case.name)
+def test_a_case_says_what_to_implement(case):
+    assert case.expects.endswith(".") and case.implement
+    assert 0 <= case.level < len(LEVELS) and case.stage in (None, *range(10))
+    for header in re.findall(r"\b(?:c10|ATen|torch)/[\w/]+\.h\b", case.implement):
+        assert (HEADERS / header).is_file(), header
+    for class_, name in re.findall(r"\b(\w+)::(\w+)\b(?!::)", case.implement):
+        if class_ in ("DeviceGuardImplInterface", "PrivateUse1HooksInterface"):
+            place = case.implement.rpartition(", ")[2]
+            assert re.search(rf"\b{name}\b", (HEADERS / place).read_text()), name
+
+
+def test_levels_follow_the_ladder():
+    for case in ALL:
+        if case.stage is not None:
+            assert case.level == min(case.stage, 5), case.name
+
+
+# -- the runner --
+
+
+def sleeps(_):
+    time.sleep(60)
+
+
+def planted(name, body, seconds=60.0):
+    return Case(name, 0, 0, "", "", "", (), body, loads=False, seconds=seconds)
+
+
+def raises(error):
+    def body(_):
+        raise error
+
+    return body
+
+
+def test_each_outcome_costs_one_case_only(monkeypatch):
+    monkeypatch.setattr(torch_conformance._device.Device, "settle", lambda self: None)
+    cases = [
+        planted("a.missing", raises(Missing("no such feature"))),
+        planted("a.missing_operator", raises(NotImplementedError("no kernel"))),
+        planted("a.wrong", raises(ValueError("another value"))),
+        planted("a.exits", raises(SystemExit(0))),
+        planted("a.crashed", lambda _: os.kill(os.getpid(), signal.SIGKILL)),
+        planted("a.ended", lambda _: os._exit(0)),
+        planted("a.hung", sleeps, seconds=0.5),
+        planted("a.passed", lambda _: None),
+    ]
+    found = {
+        result.case: (result.outcome, result.detail)
+        for result in results(cases, "cpu", module=None, jobs=2, prepare=lambda: None)
+    }
+    assert found.pop("a.crashed")[0] == "crashed"
+    assert found == {
+        "a.missing": ("missing", "no such feature"),
+        "a.missing_operator": ("missing", "NotImplementedError: no kernel"),
+        "a.wrong": ("wrong", "ValueError: another value"),
+        "a.exits": ("wrong", "SystemExit: 0"),
+        "a.ended": ("crashed", "exit status 0"),
+        "a.hung": ("hung", "no end after 0.5 s"),
+        "a.passed": ("passed", ""),
+    }
+
+
+def test_a_feature_that_is_missing_is_never_skipped():
+    case = planted("a.b", lambda _: None)
+    object.__setattr__(case, "needs", ("two devices",))
+    result = attempt(case, "cpu", None, lambda: None)
+    assert (result.outcome, result.detail) == ("missing", "no two devices")
+
+
+def test_two_cases_have_different_names():
+    area = Area("device", level=1, stage=1, page="runtime/guard", implement="-")
+    with pytest.raises(AssertionError, match=r"device\.count"):
+        area.add("count", "Again.", lambda d: None)
+
+
+# -- the report --
+
+
+def report(outcomes):
+    found = [Result(case.name, outcomes.get(case.name, "passed")) for case in ALL]
+    return Report("acme", "2.13.0", found)
+
+
+def test_the_score_is_the_mean_of_the_areas():
+    whole = report({})
+    assert whole.readiness == 1 and whole.complete
+    assert whole.reached == max(whole.levels)
+    area = [case.name for case in ALL if case.area == "serialization"]
+    part = report({area[0]: "missing", area[1]: "crashed"})
+    assert part.score(2) == pytest.approx((2 + (len(area) - 2) / len(area)) / 3)
+    assert part.reached == 1 and not part.complete
+    count = len(part.levels)
+    assert part.readiness == pytest.approx((count - 1 + part.score(2)) / count)
+    assert "level reached: 1" in show(part)
+
+
+def test_a_level_without_the_levels_before_it_is_not_reached():
+    only = Report(
+        "acme", "2.13.0", [r for r in report({}).results if "events" in r.case]
+    )
+    assert only.reached is None
+
+
+def test_text_json_and_html_say_what_to_do(tmp_path):
+    part = report({"device.threads": "wrong"})
+    case = CASES["device.threads"]
+    told = json.loads(json.dumps(part.as_json()))
+    (entry,) = [r for r in told["results"] if r["outcome"] != "passed"]
+    page = _html.page(part)
+    for text in (case.expects, case.implement, "The device guard"):
+        assert text in show(part) and text in page
+        assert any(text in str(value) for value in entry.values())
+    assert "<svg" in page and "http" not in page and "<script" not in page
+    assert not re.search(r"(src|href|url)\s*[=(]", page)
+
+
+def test_a_run_is_compared_with_an_earlier_one(tmp_path):
+    before = report({"device.threads": "wrong", "device.count": "hung"}).as_json()
+    before["results"] = [r for r in before["results"] if r["case"] != "events.query"]
+    (tmp_path / "last.json").write_text(json.dumps(before))
+    after = report({"device.count": "wrong", "device.context": "missing"})
+    lines = compare(after, tmp_path / "last.json").splitlines()
+    assert lines[:-1] == [
+        "changed: device.count, hung before, now wrong",
+        "worse: device.context, passed before, now missing",
+        "better: device.threads, wrong before, now passed",
+        "new: events.query, passed",
+    ]
+    assert lines[-1].startswith("readiness: ")
+
+
+def test_the_command_refuses_wrong_arguments(capsys):
+    for arguments, text in (
+        ([], "--device is required"),
+        (["--device", "cpu", "--level", "3..1"], "from 0 to 5"),
+        (["--device", "cpu", "--against", "no.json"], "no file no.json"),
+    ):
+        with pytest.raises(SystemExit):
+            torch_conformance.main(arguments)
+        assert text in capsys.readouterr().err
+    assert torch_conformance.main(["--list", "--level", "1"]) == 0
+    assert capsys.readouterr().out.startswith("1 device.count: ")
+
+
+# -- backends --
+
+JUDGE = """
+import json, os, sys
+sys.path[:0] = {paths!r}
+import torch_conformance
+os.environ["TORCH_DEVICE_BACKEND_AUTOLOAD"] = "1"
+found = torch_conformance.run({device!r}, {levels!r}, **{options!r})
+print(json.dumps([[r.case, r.outcome, r.detail] for r in found]))
+"""
+
+
+@pytest.fixture
+def judge(run_forked):
+    """Run the kit on a device where no backend is loaded; return what does not pass."""
+
+    def run_kit(device, levels, *paths, **options):
+        program = JUDGE.format(
+            paths=[str(path) for path in paths],
+            device=device,
+            levels=list(levels),
+            options={"jobs": 2, "warm": True, **options},
+        )
+        process = run_forked(program, TORCH_DEVICE_BACKEND_AUTOLOAD="0")
+        assert process.returncode == 0, process.stderr
+        found = json.loads(process.stdout.splitlines()[-1])
+        return {
+            name: f"{outcome}: {detail}"
+            for name, outcome, detail in found
+            if outcome != "passed"
+        }
+
+    return run_kit
+
+
+def test_openreg_passes_every_case(judge):
+    assert judge("openreg", range(6)) == {}
+
+
+def test_it_loads_by_itself(judge):
+    assert judge("openreg", [0], warm=False) == {}
+    failed = judge("nothing", [0], warm=False, module="json")
+    assert "registration.autoload" in failed
+
+
+def test_the_starter_reaches_the_stage_that_it_claims(judge):
+    found = judge(
+        "starter", range(5), HIDDEN, install_starter(), module="torch_starter"
+    )
+    assert {CASES[name].level for name in found} == {4}
+    assert {"streams.create", "allocator.statistics", "host memory.pinned"} <= set(
+        found
+    )
+
+
+def test_a_backend_without_c_plus_plus_lacks_a_guard_of_its_own(judge):
+    folder = ROOT / "openreg/tests/python_only"
+    words = ["registration", "device", "deepcopies", "memory.strides"]
+    found = judge("npy", range(3), folder, module="numpy_backend", words=words)
+    assert found["device.set_device"] == "missing: no two devices"
+    assert found["memory.strides"].startswith("wrong: strides (3, 1)")
+    assert found["copies.deepcopies"].startswith("crashed: SIGSEGV")
+    assert "registration.name" not in found
+
+
+def test_the_cpu_is_no_accelerator(judge):
+    found = judge("cpu", range(3))
+    assert not [name for name in found if CASES[name].level == 0]
+    level_2 = {name: text for name, text in found.items() if CASES[name].level == 2}
+    assert set(level_2.values()) == {"missing: no two devices"}
+    assert len([name for name in found if CASES[name].level == 1]) == 8

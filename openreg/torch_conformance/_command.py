@@ -1,0 +1,96 @@
+# The command line of the conformance kit; see docs/ship/conformance.md.
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from torch_conformance import _html
+from torch_conformance._case import LEVELS
+from torch_conformance._report import Report, advice, compare, show
+from torch_conformance._runner import Result, run, select
+
+
+def _levels(text: str) -> range:
+    """``3`` stands for this level, ``0..3`` for all of them."""
+    first, dots, last = text.partition("..")
+    if not re.fullmatch(r"[0-5](\.\.[0-5])?", text) or (dots and first > last):
+        raise argparse.ArgumentTypeError(f"expected N or N..M from 0 to 5, got {text}")
+    return range(int(first), int(last or first) + 1)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m torch_conformance",
+        description="Judge a PyTorch backend, level by level.",
+        epilog="exit status: 0 if every case passes, 1 if not, 2 for wrong arguments",
+    )
+    parser.add_argument("--device", help="the name of the device type, such as acme")
+    parser.add_argument(
+        "--level", type=_levels, default=range(6), help="N or N..M; 0..5 without it"
+    )
+    parser.add_argument("-k", metavar="WORD", action="append", help="part of a name")
+    parser.add_argument(
+        "--import",
+        dest="module",
+        metavar="MODULE",
+        help="a module that registers the backend, if it has no entry point yet",
+    )
+    parser.add_argument(
+        "--jobs", type=int, default=1, help="cases that run at the same time; 1"
+    )
+    parser.add_argument(
+        "--warm", action="store_true", help="load the backend once, before the forks"
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the report")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="write it as a page")
+    parser.add_argument(
+        "--against", type=Path, metavar="FILE", help="the JSON of an earlier run"
+    )
+    parser.add_argument("--list", action="store_true", help="show the cases and end")
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit status."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    words = options.k or ()
+    if options.list:
+        for case in select(options.level, words):
+            print(f"{case.level} {case.name}: {advice(case)['expects']}")
+        return 0
+    if options.device is None:
+        parser.error("--device is required")
+    if options.against and not options.against.is_file():
+        parser.error(f"--against: there is no file {options.against}")
+    results = run(
+        options.device,
+        options.level,
+        words=words,
+        module=options.module,
+        jobs=options.jobs,
+        warm=options.warm,
+        each=_progress,
+    )
+    print(file=sys.stderr)
+    if not results:
+        parser.error(f"no case of level {LEVELS[options.level[0]]} has such a name")
+    import torch
+
+    report = Report(options.device, torch.__version__, results)
+    print(show(report))
+    if options.against:
+        print(f"\n{compare(report, options.against)}")
+    if options.json:
+        options.json.write_text(json.dumps(report.as_json(), indent=1) + "\n")
+    if options.html:
+        options.html.write_text(_html.page(report))
+    return 0 if report.complete else 1
+
+
+def _progress(result: Result) -> None:
+    print("." if result.passed else "F", end="", file=sys.stderr, flush=True)

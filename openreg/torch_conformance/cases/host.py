@@ -1,0 +1,90 @@
+# Level 4: pinned memory of the host; see docs/ship/conformance.md.
+from __future__ import annotations
+
+import time
+
+import torch
+
+from torch_conformance._case import Area
+from torch_conformance._device import SLOW, Device, check, same
+
+area = Area(
+    "host memory",
+    level=4,
+    stage=4,
+    page="runtime/host-memory",
+    implement="PrivateUse1HooksInterface::getPinnedMemoryAllocator and isPinnedPtr, "
+    "ATen/detail/PrivateUse1HooksInterface.h",
+)
+
+
+@area.case("A pinned tensor says that it is pinned.", "pinned memory")
+def pinned(d: Device) -> None:
+    host = torch.arange(1000.0)
+    check(not host.is_pinned(), "ordinary memory is pinned")
+    there = host.pin_memory()
+    check(there.is_pinned() and there[5:].is_pinned(), "it is not pinned")
+    check(torch.equal(there, host), "the values changed")
+    check(torch.empty(3, pin_memory=True).is_pinned(), "pin_memory=True has no effect")
+    same(d.on(there), host, "copied to the device")
+
+
+@area.case(
+    "A copy from pinned memory does not wait.",
+    *("pinned memory", "asynchronous work"),
+    implement="aten::_copy_from with `non_blocking`",
+)
+def to_device(d: Device) -> None:
+    host = torch.ones(1 << 16).pin_memory()
+    x = torch.zeros(1 << 16, device=d.type)
+    d.slow()
+    d.synchronize()
+    start = time.perf_counter()
+    d.slow()
+    x.copy_(host, non_blocking=True)
+    seconds = time.perf_counter() - start
+    check(seconds < SLOW, f"the copy waits {seconds:.2f} s for a kernel of {SLOW} s")
+    same(x, torch.ones(1 << 16), "other values")
+
+
+@area.case(
+    "A copy to pinned memory does not wait, and is there behind an event.",
+    *("pinned memory", "asynchronous work"),
+    implement="aten::_copy_from with `non_blocking`",
+)
+def to_host(d: Device) -> None:
+    host = torch.zeros(1 << 16).pin_memory()
+    x = torch.zeros(1 << 16, device=d.type)
+    d.slow()
+    d.synchronize()
+    d.slow()
+    x.fill_(1)
+    host.copy_(x, non_blocking=True)
+    check(host[-1].item() == 0, "the copy waits")
+    torch.accelerator.current_stream().record_event().synchronize()
+    check(torch.equal(host, torch.ones(1 << 16)), "not there behind the event")
+
+
+@area.case(
+    "Pinned memory is not used again before the copy from it has run.",
+    *("pinned memory", "asynchronous work"),
+    implement="at::HostAllocator::record_event, ATen/core/CachingHostAllocator.h",
+)
+def reuse(d: Device) -> None:
+    x = torch.zeros(1 << 16, device=d.type)
+    d.slow()
+    d.synchronize()
+    host = torch.ones(1 << 16).pin_memory()
+    d.slow()
+    x.copy_(host, non_blocking=True)
+    del host
+    for _ in range(4):
+        torch.full((1 << 16,), 9.0, pin_memory=True)
+    same(x, torch.ones(1 << 16), "overwritten before it was copied")
+
+
+@area.case("A data loader pins its batches.", "pinned memory")
+def data_loader(d: Device) -> None:
+    data = torch.utils.data.TensorDataset(torch.arange(12.0))
+    for (batch,) in torch.utils.data.DataLoader(data, batch_size=4, pin_memory=True):
+        check(batch.is_pinned(), "a batch is not pinned")
