@@ -7,7 +7,9 @@ takes a word:
 `routes` for the counts, `overloads` for the lists of all overloads, `database` for the
 operators of PyTorch's database that fell back, `dtypes` for those of CUDA only.
 `sweep` shows the counts that `nox -s sweep -- --record` left in
-openreg/tests/tools/sweep/last_run.json, `soak` those of `nox -s soak -- --record`.
+openreg/tests/tools/sweep/last_run.json, `soak` those of `nox -s soak -- --record`,
+`compiler` those of `nox -s compiler -- --record`; `compiled` shows the times that
+`openreg/benchmarks/compiled.py --record` measured.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from compiled_tables import compiled_table, compiler_table
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
@@ -50,10 +53,10 @@ class OperatorCoverage(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         table = self.arguments[0]
         if table in RECORDED:
-            last_run = TOOLS / table / "last_run.json"
-            self.env.note_dependency(str(last_run))
-            recorded = json.loads(last_run.read_text(encoding="utf-8"))
-            return self.parse_text_to_nodes(RECORDED[table](recorded))
+            file, show = RECORDED[table]
+            self.env.note_dependency(str(file))
+            recorded = json.loads(file.read_text(encoding="utf-8"))
+            return self.parse_text_to_nodes(show(recorded))
         file = Path(self.config.operator_coverage_file)
         if not file.is_file():
             raise ExtensionError(
@@ -195,7 +198,15 @@ def soak_table(last_run: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-RECORDED = {"sweep": sweep_table, "soak": soak_table}
+RECORDED = {
+    "sweep": (TOOLS / "sweep" / "last_run.json", sweep_table),
+    "soak": (TOOLS / "soak" / "last_run.json", soak_table),
+    "compiler": (
+        ROOT / "openreg/tests/modules/compiler/last_run.json",
+        compiler_table,
+    ),
+    "compiled": (ROOT / "openreg/benchmarks/compiled.json", compiled_table),
+}
 TABLES = {
     "dtypes": dtypes_table,
     "routes": routes_table,

@@ -2,21 +2,43 @@
 # docs/modules/compile-inductor.md.
 """Times compiled code of the device, of the CPU, eager code and replays in one run.
 
-    python openreg/benchmarks/compiled.py [--rounds N]
+    python openreg/benchmarks/compiled.py [--rounds N] [--record]
 
-Each round times both sides of a row one after the other; the table shows the medians of
-the times, and of the rounds' ratios.
+Each round times both sides of a row one after the other. The table shows the medians of
+the times and of the rounds' ratios: a busy machine changes the ratios less than the
+times. `--record` writes the table that the guide shows.
 """
 
 import argparse
+import datetime
+import json
+import os
 import statistics
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
 import torch
 from torch import nn
 
+RECORDED = Path(__file__).with_name("compiled.json")
 Call = Callable[[], object]
+
+
+@dataclass
+class Row:
+    """What is timed, and what it is compared with."""
+
+    name: str
+    this: Call
+    other: Call
+    repeat: int = 1  # calls of each in a round
+    rounds: int | None = None  # where the default would take minutes
 
 
 def timed(call: Call, repeat: int = 1) -> float:
@@ -63,10 +85,6 @@ def large(x: torch.Tensor) -> torch.Tensor:
     return (x.sin() * 2 + x.exp()).sum()
 
 
-def tiny(x: torch.Tensor) -> torch.Tensor:
-    return x * 2 + 1
-
-
 def replayed(function: Callable[[torch.Tensor], object], x: torch.Tensor) -> Call:
     stream, graph = torch.openreg.Stream(), torch.accelerator.Graph()
     with stream:
@@ -76,38 +94,80 @@ def replayed(function: Callable[[torch.Tensor], object], x: torch.Tensor) -> Cal
     return graph.replay
 
 
-def rows() -> dict[str, tuple[Call, Call, int]]:
-    """What is timed, what it is compared with, and how many calls a round makes."""
-    steps = {
-        "MLP step, device / CPU": training(mlp, 64, 512),
-        "CNN step, device / CPU": training(cnn, 16, 16, 32, 32),
-        "Transformer step, device / CPU": training(transformer, 4, 128, 256),
-    }
-    found = {name: (on("openreg"), on("cpu"), 1) for name, on in steps.items()}
+def step_in_a_new_process(device: str, cache: str) -> None:
+    """Compile the MLP and differentiate it in a process, with a cache of graphs."""
+    program = [sys.executable, __file__, "--compile-once", device]
+    environment = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": cache}
+    subprocess.run(program, env=environment, check=True, stdout=subprocess.DEVNULL)
+
+
+def rows(cache: str) -> list[Row]:
     x, small = torch.rand(1 << 20, device="openreg"), torch.rand(8, device="openreg")
-    on_cpu, compiled, fused = torch.rand(8), torch.compile(tiny), torch.compile(large)
-    call = lambda: compiled(small)  # noqa: E731
-    found["1 M elements, compiled / eager"] = (
-        (lambda: fused(x)),
-        (lambda: large(x)),
-        1,
-    )
-    found["tiny, device / CPU"] = (call, (lambda: compiled(on_cpu)), 200)
-    found["tiny, replay / call"] = (replayed(compiled, small), call, 200)
+    fused, on_cpu = torch.compile(large), torch.rand(8)
+    # Two functions, since one would search its graphs for that of the device.
+    call, call_on_cpu = (torch.compile(lambda x: x * 2 + 1) for _ in range(2))
+    steps = {
+        "MLP": training(mlp, 64, 512),
+        "CNN": training(cnn, 16, 16, 32, 32),
+        "Transformer": training(transformer, 4, 128, 256),
+    }
+    found = [
+        Row(f"{name} step, device / CPU", on("openreg"), on("cpu"))
+        for name, on in steps.items()
+    ]
+    found += [
+        Row("1 M elements, compiled / eager", lambda: fused(x), lambda: large(x), 3),
+        Row("tiny, device / CPU", lambda: call(small), lambda: call_on_cpu(on_cpu), 50),
+        Row("tiny, replay / call", replayed(call, small), lambda: call(small), 50),
+    ]
+    here, there = (partial(step_in_a_new_process, d, cache) for d in ("openreg", "cpu"))
+    found.append(Row("new process, device / CPU", here, there, rounds=3))
     return found
+
+
+def measure(row: Row, rounds: int) -> tuple[float, float, float]:
+    """Return the median seconds of both sides, and of the ratios of the rounds."""
+    for _ in range(2):  # compiles, and warms up
+        timed(row.this), timed(row.other)
+    pairs = [
+        (timed(row.this, row.repeat), timed(row.other, row.repeat))
+        for _ in range(row.rounds or rounds)
+    ]
+    one, two = map(statistics.median, zip(*pairs, strict=True))
+    return one, two, statistics.median(a / b for a, b in pairs)
+
+
+def record(found: dict[str, tuple[float, float, float]]) -> None:
+    """Write the figures for the guide."""
+    describe = ["git", "-C", str(RECORDED.parent), "describe", "--always", "--dirty"]
+    commit = subprocess.check_output([*describe, "--exclude=*"], text=True).strip()
+    figures = {
+        "torch": torch.__version__.split("+")[0],
+        "commit": commit,
+        "date": datetime.date.today().isoformat(),
+        "cores": os.cpu_count(),
+        "rows": {name: [round(x, 7) for x in row] for name, row in found.items()},
+    }
+    RECORDED.write_text(json.dumps(figures, indent=1) + "\n")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Time compiled functions.")
-    parser.add_argument("--rounds", type=int, default=15)
-    rounds = parser.parse_args().rounds
+    parser.add_argument("--rounds", type=int, default=41)
+    parser.add_argument("--record", action="store_true", help="write compiled.json")
+    parser.add_argument("--compile-once", metavar="DEVICE", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.compile_once:
+        training(mlp, 64, 512)(options.compile_once)()
+        return
+    found = {}
     print(f"{'':32}{'this':>12}{'other':>12}{'ratio':>8}")
-    for name, (this, other, repeat) in rows().items():
-        timed(this), timed(other), timed(this), timed(other)  # compile, warm up
-        pairs = [(timed(this, repeat), timed(other, repeat)) for _ in range(rounds)]
-        one, two = map(statistics.median, zip(*pairs, strict=True))
-        ratio = statistics.median(a / b for a, b in pairs)
-        print(f"{name:32}{one * 1e6:9.1f} us{two * 1e6:9.1f} us{ratio:8.2f}")
+    with tempfile.TemporaryDirectory() as cache:
+        for row in rows(cache):
+            one, two, ratio = found[row.name] = measure(row, options.rounds)
+            print(f"{row.name:32}{one * 1e6:9.0f} us{two * 1e6:9.0f} us{ratio:8.2f}")
+    if options.record:
+        record(found)
 
 
 if __name__ == "__main__":

@@ -182,10 +182,15 @@ def test_autocast_computes_in_float32(op):
     assert op(x, bias, 2.0).dtype == torch.float16
 
 
-def test_the_compiler_takes_it(op):
-    x, bias = pair(3, 4, grad=True)
-    compiled = torch.compile(lambda *args: op(*args, 2.0) * 2, backend="aot_eager")
-    check_against_cpu(compiled, x.detach(), bias.detach())
+@pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
+def test_the_compiler_takes_it(op, backend, inductor):
+    torch._dynamo.reset()
+    compiled = torch.compile(
+        lambda x, bias: op(x.sin() * 2, bias, 2.0).exp() + 1,
+        backend=backend,
+        fullgraph=True,
+    )
+    check_against_cpu(compiled, *pair(3, 4))
 
 
 def test_functorch_wants_another_form(op):

@@ -59,6 +59,16 @@ def test_opcheck(op):
     opcheck(op, (*pair(2, 3), 2.0))
 
 
+def test_between_fused_kernels(op, inductor):
+    torch._dynamo.reset()
+    x, bias = pair(3, 4)
+    compiled = torch.compile(
+        lambda x, bias: op(x.sin() * 2, bias, 2.0).exp() + 1, fullgraph=True
+    )
+    expected = oracle(x.cpu().sin() * 2, bias.cpu(), 2.0).exp() + 1
+    assert_close(compiled(x, bias).cpu(), expected)
+
+
 def test_bad_arguments(op):
     x, bias = pair(3, 4)
     calls = {

@@ -11,6 +11,7 @@ import torch
 from torch.utils.checkpoint import checkpoint
 
 TORCH = Path(torch.__file__).parent
+DOCS = Path(__file__).parents[3] / "docs"
 
 
 @pytest.fixture(autouse=True)
@@ -81,8 +82,62 @@ def test_no_ahead_of_time_compilation():
     program = torch.export.export(torch.nn.ReLU(), (ones(),))
     with pytest.raises(Exception, match="Device openreg not supported"):
         torch._inductor.aoti_compile_and_package(program)
-    header = TORCH / "include/torch/csrc/inductor/aoti_runtime/model_base.h"
-    assert 'std::regex re("(cpu|cuda|xpu|mps)(:([0-9]+))?");' in header.read_text()
+
+
+def test_the_places_of_ahead_of_time_compilation_that_name_devices():
+    from torch._inductor.codegen.cpp_utils import DEVICE_TO_ATEN
+
+    assert "openreg" not in DEVICE_TO_ATEN and "privateuseone" not in DEVICE_TO_ATEN
+    headers = TORCH / "include/torch/csrc/inductor"
+    base = (headers / "aoti_runtime/model_base.h").read_text()
+    assert 'std::regex re("(cpu|cuda|xpu|mps)(:([0-9]+))?");' in base
+    for folder in ("aoti_include", "cpp_wrapper"):
+        names = {file.stem for file in (headers / folder).glob("*.h")}
+        assert {"cpu", "cuda", "xpu", "mps"} <= names
+        assert not {"openreg", "privateuse1", "privateuseone"} & names
+
+
+# What stands in the lines of torch that the pages name.
+LINES = {
+    "torch/_inductor/graph.py:2346": "not supported",
+    "torch/_inductor/codegen/cpp_wrapper_cpu.py:1706": 'f"aoti_torch_{device}_',
+    "torch/_inductor/codegen/cpp_wrapper_cpu.py:2161": "in DEVICE_TO_ATEN",
+    "torch/csrc/inductor/aoti_runtime/model_base.h:403": "(cpu|cuda|xpu|mps)",
+    "torch/_inductor/codegen/wrapper_fxir.py:311": "CachingAutotuner",
+    "torch/_inductor/scheduler.py:7019": "red_numel * red_rnumel",
+    "torch/_inductor/utils.py:3688": 'src_device_type == "cpu"',
+    "torch/_prims/rng_prims.py:191": "Backend not supported",
+    "torch/_dynamo/variables/builder.py:4059": "unimplemented(",
+    "torch/_dynamo/variables/ctx_manager.py:872": "torch.accelerator.device_index",
+    "codegen/wrapper.py:3500": "nyi",
+    "common.py:605": '"Scheduling"',
+    "ir.py:444": "isinstance(device_scheduling, type)",
+    "scheduler.py:7006": "is_cpu()",
+    "utils.py:3645": "def device_need_guard",
+    "utils.py:4104": "def get_current_backend",
+}
+PAGES = ("ship/known-gaps-compiler", "modules/compile-inductor")
+PAGES += ("modules/compile-wrapper", "modules/export")
+
+
+def test_the_lines_of_torch_that_the_pages_name():
+    text = "".join((DOCS / f"{page}.md").read_text() for page in PAGES)
+    assert set(re.findall(r"[\w/]+\.(?:py|h):\d+", text)) == LINES.keys()
+    folders = (TORCH.parent, TORCH / "include", TORCH / "_inductor")
+    folders += (TORCH / "_inductor/codegen",)
+    for place, expected in LINES.items():
+        name, _, number = place.partition(":")
+        file = next(folder / name for folder in folders if (folder / name).is_file())
+        lines = file.read_text().splitlines()
+        assert expected in lines[int(number) - 1], (place, lines[int(number) - 1])
+
+
+def test_sums_by_index_are_atomic_additions():
+    from torch._inductor.utils import use_scatter_fallback
+
+    sum_ = torch.ops.aten.scatter_reduce_.two, "sum", torch.float32, torch.float32
+    assert use_scatter_fallback(*sum_, "cpu", True)
+    assert not use_scatter_fallback(*sum_, "openreg", True)
 
 
 def test_no_eager_operator_is_compiled_ahead_of_time():

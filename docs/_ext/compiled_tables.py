@@ -1,0 +1,72 @@
+# The tables of docs/modules/compile-inductor.md, as measured.
+"""Times of compiled code, and what the compiled operator database consists of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+# What `compiled_table` calls the rows of openreg/benchmarks/compiled.py.
+ROWS = {
+    "MLP step, device / CPU": "training step of an MLP | the CPU, compiled",
+    "CNN step, device / CPU": "training step of a CNN | the CPU, compiled",
+    "Transformer step, device / CPU": (
+        "training step of a Transformer block | the CPU, compiled"
+    ),
+    "1 M elements, compiled / eager": (
+        "pointwise operators and a sum over 1 M elements | the device, eager"
+    ),
+    "tiny, device / CPU": "two operators on 8 elements | the CPU, compiled",
+    "tiny, replay / call": "replay of a graph of these two | their compiled call",
+    "new process, device / CPU": (
+        "a process that imports torch and finds the MLP in the cache | the CPU"
+    ),
+}
+CONSISTS = {
+    "fused kernels": "generated kernels, and operators between them",
+    "operators": "operators of the backend only",
+    "no graph": "nothing: Dynamo records no operator",
+    "the error of the CPU": "nothing: the CPU raises the same error",
+}
+
+
+def compiled_table(last_run: dict[str, Any]) -> str:
+    """Return the ratios of the benchmark, with the time of what was measured."""
+    rows = last_run["rows"]
+    return "\n".join(
+        [
+            f"Measured {last_run['date']}, commit `{last_run['commit']}`, torch "
+            f"{last_run['torch']}, on {last_run['cores']} cores that also did other "
+            "work:",
+            "",
+            "| what | compared with | time | ratio |",
+            "|---|---|--:|--:|",
+            *(
+                f"| {ROWS[name]} | {_time(this)} | {ratio:.2f} |"
+                for name, (this, _, ratio) in rows.items()
+            ),
+        ]
+    )
+
+
+def compiler_table(last_run: dict[str, Any]) -> str:
+    """Return what the operators of the database became."""
+    counts, failed = last_run["counts"], last_run["failed"]
+    return "\n".join(
+        [
+            f"The last run that was recorded is of {last_run['date']}, commit "
+            f"`{last_run['commit']}`, torch {last_run['torch']}: "
+            f"{sum(counts.values()) + failed} operators, {failed} with other values.",
+            "",
+            "| the compiled function consists of | operators |",
+            "|---|--:|",
+            *(f"| {CONSISTS[kind]} | {counts[kind]} |" for kind in counts),
+        ]
+    )
+
+
+def _time(seconds: float) -> str:
+    """Return a time with two digits, in the unit that suits it."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= size:
+            return f"{seconds / size:.2g} {unit}"
+    return f"{seconds / 1e-6:.2g} us"
