@@ -39,6 +39,7 @@ class Row:
     other: Call
     repeat: int = 1  # calls of each in a round
     rounds: int | None = None  # where the default would take minutes
+    warm_up: int = 2  # the first call compiles
 
 
 def timed(call: Call, repeat: int = 1) -> float:
@@ -121,13 +122,14 @@ def rows(cache: str) -> list[Row]:
         Row("tiny, replay / call", replayed(call, small), lambda: call(small), 50),
     ]
     here, there = (partial(step_in_a_new_process, d, cache) for d in ("openreg", "cpu"))
-    found.append(Row("new process, device / CPU", here, there, rounds=3))
+    name = "new process, device / CPU"
+    found.append(Row(name, here, there, rounds=3, warm_up=1))
     return found
 
 
 def measure(row: Row, rounds: int) -> tuple[float, float, float]:
     """Return the median seconds of both sides, and of the ratios of the rounds."""
-    for _ in range(2):  # compiles, and warms up
+    for _ in range(row.warm_up):
         timed(row.this), timed(row.other)
     pairs = [
         (timed(row.this, row.repeat), timed(row.other, row.repeat))
@@ -165,7 +167,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as cache:
         for row in rows(cache):
             one, two, ratio = found[row.name] = measure(row, options.rounds)
-            print(f"{row.name:32}{one * 1e6:9.0f} us{two * 1e6:9.0f} us{ratio:8.2f}")
+            print(
+                f"{row.name:32}{one * 1e6:9.0f} us{two * 1e6:9.0f} us{ratio:8.2f}",
+                flush=True,
+            )
     if options.record:
         record(found)
 
