@@ -107,6 +107,8 @@ LINES = {
     "torch/_inductor/scheduler.py:7019": "red_numel * red_rnumel",
     "torch/_inductor/utils.py:3688": 'src_device_type == "cpu"',
     "torch/_prims/rng_prims.py:191": "Backend not supported",
+    "torch/utils/_triton.py:200": "triton_supported_devices",
+    "torch/_dynamo/variables/builder.py:1048": "if has_triton():",
     "torch/_dynamo/variables/builder.py:4059": "unimplemented(",
     "torch/_dynamo/variables/ctx_manager.py:872": "torch.accelerator.device_index",
     "codegen/wrapper.py:3500": "nyi",
@@ -130,6 +132,14 @@ def test_the_lines_of_torch_that_the_pages_name():
         file = next(folder / name for folder in folders if (folder / name).is_file())
         lines = file.read_text().splitlines()
         assert expected in lines[int(number) - 1], (place, lines[int(number) - 1])
+
+
+def test_triton_kernels_of_programs_need_another_device():
+    from torch.utils._triton import has_triton
+
+    source = inspect.getsource(has_triton)
+    table = source[source.index("triton_supported_devices") :].partition("}")[0]
+    assert re.findall(r'"(\w+)":', table) == ["cuda", "xpu", "cpu", "mtia"]
 
 
 def test_sums_by_index_are_atomic_additions():

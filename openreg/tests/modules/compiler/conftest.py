@@ -22,17 +22,19 @@ def pytest_terminal_summary(terminalreporter, config):
     failed = len(terminalreporter.getreports("failed"))
     terminalreporter.write_line(f"{dict(counts.most_common())}, {failed} failed")
     if config.getoption("record"):
-        LAST_RUN.write_text(json.dumps(last_run(counts, failed), indent=1) + "\n")
+        record(counts, failed, len(terminalreporter.stats.get("deselected", ())))
 
 
-def last_run(counts, failed):
-    """Return what docs/_ext/compiled_tables.py shows."""
+def record(counts, failed, left_out):
+    """Write what docs/_ext/compiled_tables.py shows."""
     describe = ["git", "-C", str(LAST_RUN.parent), "describe", "--always", "--dirty"]
     commit = subprocess.check_output([*describe, "--exclude=*"], text=True).strip()
-    return {
+    found = {
         "torch": torch.__version__.split("+")[0],
         "commit": commit,
         "date": datetime.date.today().isoformat(),
+        "entries": sum(counts.values()) + failed + left_out,
         "counts": dict(counts.most_common()),
         "failed": failed,
     }
+    LAST_RUN.write_text(json.dumps(found, indent=1) + "\n")
