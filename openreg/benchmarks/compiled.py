@@ -139,10 +139,14 @@ def measure(row: Row, rounds: int) -> tuple[float, float, float]:
     return one, two, statistics.median(a / b for a, b in pairs)
 
 
-def record(found: dict[str, tuple[float, float, float]]) -> None:
+def current_commit() -> str:
+    command = ["git", "-C", str(RECORDED.parent), "describe", "--always", "--dirty"]
+    options = ["--abbrev=12", "--exclude=*"]
+    return subprocess.check_output([*command, *options], text=True).strip()
+
+
+def record(found: dict[str, tuple[float, float, float]], commit: str) -> None:
     """Write the figures for the guide."""
-    describe = ["git", "-C", str(RECORDED.parent), "describe", "--always", "--dirty"]
-    commit = subprocess.check_output([*describe, "--exclude=*"], text=True).strip()
     figures = {
         "torch": torch.__version__.split("+")[0],
         "commit": commit,
@@ -162,7 +166,7 @@ def main() -> None:
     if options.compile_once:
         training(mlp, 64, 512)(options.compile_once)()
         return
-    found = {}
+    found, commit = {}, current_commit() if options.record else ""
     print(f"{'':32}{'this':>12}{'other':>12}{'ratio':>8}")
     with tempfile.TemporaryDirectory() as cache:
         for row in rows(cache):
@@ -172,7 +176,7 @@ def main() -> None:
                 flush=True,
             )
     if options.record:
-        record(found)
+        record(found, commit)
 
 
 if __name__ == "__main__":

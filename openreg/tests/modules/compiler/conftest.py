@@ -28,7 +28,8 @@ def pytest_terminal_summary(terminalreporter, config):
 def record(counts, failed, left_out):
     """Write what docs/_ext/compiled_tables.py shows."""
     describe = ["git", "-C", str(LAST_RUN.parent), "describe", "--always", "--dirty"]
-    commit = subprocess.check_output([*describe, "--exclude=*"], text=True).strip()
+    options = ["--abbrev=12", "--exclude=*"]
+    commit = subprocess.check_output([*describe, *options], text=True).strip()
     found = {
         "torch": torch.__version__.split("+")[0],
         "commit": commit,
