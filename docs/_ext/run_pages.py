@@ -38,6 +38,7 @@ from snippet_contract.transcripts import TIMEOUT  # noqa: E402
 from warm_python import WarmPython  # noqa: E402
 
 DOCS = HERE.parent
+EXAMPLES = DOCS.parent / "openreg/tests/examples"  # which pages may import
 JOBS = min(4, (os.cpu_count() or 1) + 1)  # pages often wait, as tests do
 TAIL_LINES = 40
 
@@ -150,11 +151,13 @@ def _run_worker(
 def page_environment() -> dict[str, str]:
     """Environment of a page: this Python first, no colors, 88 columns.
 
-    Pages run in an empty folder; OPENREG_REPOSITORY leads to the files of the guide. No
-    CUDA toolkit is there: in a CUDA build, torch.utils.cpp_extension would print that
-    it found one without a GPU, on some machines and not on others.
+    Pages run in an empty folder; OPENREG_REPOSITORY leads to the files of the guide, and
+    they can import `guide_examples`. No CUDA toolkit is there: in a CUDA build,
+    torch.utils.cpp_extension would print that it found one without a GPU, on some
+    machines and not on others.
     """
     python = str(Path(sys.executable).parent)
+    python_path = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     return {
         **{key: value for key, value in os.environ.items() if key != "BASH_ENV"},
         "PATH": python + os.pathsep + os.environ.get("PATH", os.defpath),
@@ -165,6 +168,7 @@ def page_environment() -> dict[str, str]:
         "TERM": "dumb",
         "LC_ALL": "C.UTF-8",
         "OPENREG_REPOSITORY": str(DOCS.parent),
+        "PYTHONPATH": os.pathsep.join(filter(None, [str(EXAMPLES), *python_path])),
         "CUDA_HOME": "",
         "CUDA_PATH": "",
     }
