@@ -151,8 +151,8 @@ def _run_worker(
 def page_environment() -> dict[str, str]:
     """Environment of a page: this Python first, no colors, 88 columns.
 
-    Pages run in an empty folder; OPENREG_REPOSITORY leads to the files of the guide, and
-    they can import `guide_examples`. No CUDA toolkit is there: in a CUDA build,
+    Pages run in an empty folder; OPENREG_REPOSITORY leads to the files of the guide.
+    They can import `guide_examples`. No CUDA toolkit is there: in a CUDA build,
     torch.utils.cpp_extension would print that it found one without a GPU, on some
     machines and not on others.
     """
