@@ -8,6 +8,7 @@ the table shows medians of rank 0, and the median of the rounds' ratios (above 1
 device takes longer). The rows:
 
 * a training step with FSDP2, two ranks, against the same model on the CPU with Gloo;
+* a one-sided all-reduce of symmetric memory, two and four ranks, against OCCL's;
 * save and load of 64 MiB as a distributed checkpoint, against torch.save.
 """
 
@@ -21,6 +22,7 @@ from pathlib import Path
 
 import torch
 import torch.distributed as dist
+import torch.distributed._symmetric_memory as symm_mem
 import torch.distributed.checkpoint as dcp
 import torch.multiprocessing
 from torch import nn
@@ -28,7 +30,7 @@ from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import fully_shard
 
 Call = Callable[[], object]
-MIB = 1 << 20
+KIB, MIB = 1 << 10, 1 << 20
 
 
 def training_step(device: str) -> Call:
@@ -48,6 +50,16 @@ def training_step(device: str) -> Call:
         optimizer.step()
 
     return step
+
+
+def all_reduces(size: int) -> tuple[Call, Call]:
+    """Return the all-reduce of OCCL and the one-sided one, of as many bytes."""
+    x = torch.zeros(size // 4, device="openreg")
+    shared = symm_mem.empty(size // 4, device="openreg").zero_()
+    symm_mem.rendezvous(shared, dist.group.WORLD)
+    out, group = torch.empty_like(x), dist.group.WORLD.group_name
+    one_sided = torch.ops.symm_mem.one_shot_all_reduce_out
+    return lambda: dist.all_reduce(x), lambda: one_sided(shared, "sum", group, out)
 
 
 def checkpoints(folder: Path) -> list[tuple[str, Call, Call]]:
@@ -110,7 +122,12 @@ def measure(rank: int, ranks: int, rounds: int, folder: str) -> None:
     if ranks == 1:
         for name, plain, shared in checkpoints(Path(folder)):
             row(name, "torch.save", (plain, shared), 1, rounds)
-    else:
+        dist.destroy_process_group()
+        return
+    for size in (4 * KIB, 64 * KIB, MIB):
+        name = f"one-sided {size // KIB} KiB, {ranks}"
+        row(name, "OCCL", all_reduces(size), 200, rounds)
+    if ranks == 2:
         steps = training_step("cpu"), training_step("openreg")
         row("FSDP2 step, 2 ranks", "CPU, Gloo", steps, 5, rounds)
     dist.destroy_process_group()
@@ -126,7 +143,7 @@ def main() -> None:
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
     heads = ("operation", "against", "that", "openreg", "ratio")
     print("{:24}{:>12}{:>13}{:>13}{:>9}".format(*heads), flush=True)
-    for ranks in (2, 1):
+    for ranks in (2, 4, 1):
         with tempfile.TemporaryDirectory() as folder:
             arguments = (ranks, rounds, folder)
             torch.multiprocessing.spawn(measure, arguments, nprocs=ranks)
