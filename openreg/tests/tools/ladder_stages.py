@@ -11,7 +11,7 @@ from pathlib import Path
 from starter_build import STARTER, TESTS, code_lines
 
 OPENREG = TESTS.parent
-sys.path.insert(0, str(OPENREG))
+sys.path.append(str(OPENREG))  # last: the installed package comes first
 
 from cloning.full import sources  # noqa: E402
 from cloning.stages import stage_of  # noqa: E402
