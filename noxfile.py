@@ -120,8 +120,13 @@ session_without_venv = nox.session(venv_backend="none")
 def build(session: nox.Session) -> None:
     """Build the backend as a wheel in build/dist and install it for the tests."""
     refuse_arguments(session)
-    install_backend(session)
-    session.log(f"wheel: {next(WHEELS.glob('*.whl'))}")
+    tools = install_backend(session)
+    wheel = next(WHEELS.glob("*.whl"))
+    own = [
+        f"--own={pattern}" for pattern in ("[Oo]pen[Rr]eg", "^or[A-Z]", "^occl[A-Z]")
+    ]
+    run(session, tools, "python", "openreg/check_wheel.py", *own, str(wheel))
+    session.log(f"wheel: {wheel}")
 
 
 @session_without_venv

@@ -17,7 +17,7 @@ import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib.util import find_spec
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 # What every Linux with a C++ program has.
@@ -31,7 +31,7 @@ OF_THE_LINKER = {"__bss_start", "_edata", "_end", "_fini", "_init"}
 
 @dataclass
 class SharedObject:
-    """What a shared object tells the loader."""
+    """What the loader reads in a shared object."""
 
     path: Path
     needed: list[str]
@@ -122,10 +122,11 @@ def _defined(path: Path) -> frozenset[str]:
 
 def torch_libraries() -> list[Path]:
     """Return the libraries of the installed torch, which is not imported."""
-    torch = find_spec("torch")
-    if torch is None or torch.origin is None:
+    try:
+        folder = distribution("torch").locate_file("torch/lib")
+    except PackageNotFoundError:
         sys.exit("check_wheel: install the torch that the wheel was built for")
-    return sorted(Path(torch.origin).parent.glob("lib/*.so*"))
+    return sorted(Path(str(folder)).glob("*.so*"))
 
 
 def _system_library(name: str) -> Path | None:

@@ -5,18 +5,21 @@ PyTorch promises no binary compatibility between minor releases. A build for ano
 fails with an undefined symbol at best, so importing it raises an error.
 """
 
-from torch_openreg._build_info import TORCH_VERSION
+import torch_openreg
+from torch_openreg import _glue
 
 
 # VENDOR: one build for each minor release of torch, or the stable ABI
 # LITERALINCLUDE START: VERSION_GUARD
-def check(running: str, built: str = TORCH_VERSION) -> None:
+def check(running: str, built: str | None = None) -> None:
     """Raise ImportError unless both versions have the same major and minor number.
 
     Args:
         running: version of the torch that is imported, such as ``"2.13.0+cpu"``.
-        built: version of the torch against which this package was compiled.
+        built: version of the torch against which this package was compiled; by
+            default, that of the objects that would be loaded.
     """
+    built = built or _built_for(running)
     if running.split(".")[:2] != built.split(".")[:2]:
         raise ImportError(
             f"torch_openreg was built for torch {built}, but torch {running} is "
@@ -26,3 +29,8 @@ def check(running: str, built: str = TORCH_VERSION) -> None:
 
 
 # LITERALINCLUDE END: VERSION_GUARD
+def _built_for(running: str) -> str:
+    _glue.choose(running, torch_openreg.__path__)
+    from torch_openreg._build_info import TORCH_VERSION
+
+    return TORCH_VERSION
