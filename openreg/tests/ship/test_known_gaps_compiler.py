@@ -105,7 +105,6 @@ LINES = {
     "torch/csrc/inductor/aoti_runtime/model_base.h:403": "(cpu|cuda|xpu|mps)",
     "torch/_inductor/codegen/wrapper_fxir.py:311": "CachingAutotuner",
     "torch/_inductor/scheduler.py:7019": "red_numel * red_rnumel",
-    "torch/_inductor/utils.py:3688": 'src_device_type == "cpu"',
     "torch/_prims/rng_prims.py:191": "Backend not supported",
     "torch/utils/_triton.py:200": "triton_supported_devices",
     "torch/_dynamo/variables/builder.py:1048": "if has_triton():",
@@ -140,14 +139,6 @@ def test_triton_kernels_of_programs_need_another_device():
     source = inspect.getsource(has_triton)
     table = source[source.index("triton_supported_devices") :].partition("}")[0]
     assert re.findall(r'"(\w+)":', table) == ["cuda", "xpu", "cpu", "mtia"]
-
-
-def test_sums_by_index_are_atomic_additions():
-    from torch._inductor.utils import use_scatter_fallback
-
-    sum_ = torch.ops.aten.scatter_reduce_.two, "sum", torch.float32, torch.float32
-    assert use_scatter_fallback(*sum_, "cpu", True)
-    assert not use_scatter_fallback(*sum_, "openreg", True)
 
 
 def test_no_eager_operator_is_compiled_ahead_of_time():
