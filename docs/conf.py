@@ -35,6 +35,7 @@ extensions = [
     "operator_coverage",
     "python_reference",
     "snippet_contract",
+    "site_api_links",
     "site_callouts",
     "site_copy_lists",
     "site_diagram",

@@ -8,6 +8,7 @@ import pytest
 from browsing import open_page
 from checks import watch
 from playwright.sync_api import Browser, Page
+from questions import QUESTIONS
 
 SYMBOL = "PrivateUse1"  # the dispatch key that the whole guide is about
 
@@ -54,3 +55,32 @@ def test_control_k_opens_the_search_and_enter_runs_it(page: Page, origin: str) -
     page.keyboard.press("Enter")
     page.wait_for_url("**/search.html?q=*")
     assert found_pages(page), f"Ctrl+K found nothing for {SYMBOL}"
+
+
+# What the search box does with a query, without the page that shows the results.
+ASK = """questions => questions.map(question =>
+  Search._performSearch(...Search._parseQuery(question))
+    .slice(-3).reverse().map(result => result[0]))"""
+
+
+def test_each_question_finds_its_page(chromium: Browser, site: Path) -> None:
+    """One load of the index; the functions are those that the search page calls."""
+    with open_page(chromium) as page:
+        page.goto(f"{site.as_uri()}/search.html?q={SYMBOL}")
+        shown = found_pages(page)
+        asked = [SYMBOL, *QUESTIONS]
+        first, *answers = page.evaluate(ASK, asked)
+    assert [f"{name}.html" for name in first] == [
+        link.partition("?")[0].partition("#")[0] for link in shown[:3]
+    ], "the page shows other results than these functions"
+    missed = {
+        question: found
+        for (question, name), found in zip(QUESTIONS.items(), answers, strict=True)
+        if name not in found
+    }
+    assert not missed, f"not among the first three: {missed}"
+
+
+def test_the_questions_are_enough(chapters: list[str]) -> None:
+    assert len(QUESTIONS) >= 40
+    assert set(QUESTIONS.values()) <= set(chapters)
