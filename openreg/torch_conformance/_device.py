@@ -11,10 +11,12 @@ from types import ModuleType
 from typing import Any
 
 import torch
+from torch.profiler import ProfilerActivity, supported_activities
 
 from torch_conformance._case import Missing
 
 SLOW = 0.3  # seconds that a slow kernel takes at least
+ACTIVITIES = {"cuda": "CUDA", "xpu": "XPU"}  # of the profiler; PrivateUse1
 SIDE = 1024  # of the matrices of a slow kernel, where the device offers no sleep
 
 
@@ -79,6 +81,7 @@ class Device:
         times = 1
         while (seconds := self._shortest(functools.partial(work, times))) < 0.02:
             times *= 4
+            check(times < 1 << 30, "synchronizing returns before the work has run")
         return int(1.2 * SLOW / seconds * times) + 1
 
     # LITERALINCLUDE END: CONFORMANCE_SLOW
@@ -93,7 +96,6 @@ class Device:
         return time.perf_counter() - start
 
 
-# LITERALINCLUDE START: CONFORMANCE_CAPABILITIES
 CAPABILITIES: dict[str, Callable[[Device], object]] = {}
 
 
@@ -114,9 +116,6 @@ def streams(d: Device) -> object:
 def two_devices(d: Device) -> object:
     """A second device: the machine may have one only."""
     return d.module.device_count() > 1
-
-
-# LITERALINCLUDE END: CONFORMANCE_CAPABILITIES
 
 
 @capability
@@ -173,9 +172,8 @@ def graphs(d: Device) -> object:
 @capability
 def profiler(d: Device) -> object:
     """Records of the device's activity."""
-    activities = {activity.name for activity in torch.profiler.supported_activities()}
-    name = {"cuda": "CUDA", "xpu": "XPU"}.get(d.type, "PrivateUse1")
-    return name in activities and d.type not in ("cpu", "mps")
+    activity = getattr(ProfilerActivity, ACTIVITIES.get(d.type, "PrivateUse1"))
+    return activity in supported_activities() and d.type not in ("cpu", "mps")
 
 
 @capability

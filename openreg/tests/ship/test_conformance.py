@@ -27,7 +27,7 @@ def test_a_case_names_a_page_by_its_title():
     for page, title in PAGES.items():
         first = (ROOT / f"docs/{page}.md").read_text().splitlines()[0]
         assert first == f"# {title}", page
-    assert {case.page for case in ALL} <= set(PAGES)
+    assert {case.page for case in ALL} == set(PAGES)
 
 
 @pytest.mark.parametrize("case", ALL, ids=lambda case: case.name)
@@ -212,7 +212,13 @@ def judge(run_forked):
 
 
 def test_openreg_passes_every_case(judge):
-    assert judge("openreg", range(6)) == {}
+    assert judge("openreg", range(5)) == {}
+
+
+def test_openreg_passes_the_last_level(judge):
+    # Inductor and all of the database take minutes; others test them.
+    areas = {case.area for case in ALL if case.level == 5} - {"database", "compiler"}
+    assert judge("openreg", [5], words=[*areas, "bool_1"]) == {}
 
 
 def test_it_loads_by_itself(judge):

@@ -120,7 +120,7 @@ def out_of_memory(d: Device) -> None:
 @area.case("Cached memory is released before an allocation fails.", "memory statistics")
 def fragmentation(d: Device) -> None:
     free, _ = memory.get_memory_info()
-    for parts in (1, 2, 3, 5):
+    for parts in (5, 3, 2, 1):
         size = int(0.8 * free) // parts
         kept = [
             torch.empty(size, dtype=torch.uint8, device=d.type) for _ in range(parts)
@@ -134,8 +134,9 @@ def fragmentation(d: Device) -> None:
     implement="c10::DeviceAllocator::getMemoryInfo, c10/core/CachingDeviceAllocator.h",
 )
 def memory_info(d: Device) -> None:
-    free, total = memory.get_memory_info()
-    check(0 < free <= total, f"{free} of {total} bytes are free")
-    kept = torch.empty(128 << 20, dtype=torch.uint8, device=d.type)
-    less, _ = memory.get_memory_info()
-    check(less <= free - kept.numel() // 2, "a tensor uses no memory")
+    for index in range(d.module.device_count()):
+        free, total = memory.get_memory_info(index)
+        check(0 < free <= total, f"{free} of {total} bytes are free")
+        kept = torch.empty(128 << 20, dtype=torch.uint8, device=d(index))
+        less, _ = memory.get_memory_info(index)
+        check(less <= free - kept.numel() // 2, f"no memory of device {index} is used")

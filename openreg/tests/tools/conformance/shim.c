@@ -1,0 +1,180 @@
+/* A driver with one fault, chosen by CONFORMANCE_FAULT; see docs/ship/conformance.md.
+ * Preloaded: each function stands in front of the driver's function of the same name.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct orStream; /* C gives a struct in a parameter list a scope of its own */
+#include "include/openreg.h"
+
+static int fault(const char* name) {
+  const char* chosen = getenv("CONFORMANCE_FAULT");
+  return chosen != NULL && strcmp(chosen, name) == 0;
+}
+
+/* The driver's own function. RTLD_NEXT does not find it: Python loads the driver
+ * outside of the global namespace. */
+static void* behind(const char* name) {
+  return dlsym(dlopen("libopenreg.so", RTLD_LAZY | RTLD_NOLOAD), name);
+}
+
+#define STAND_IN(NAME, PARAMETERS)         \
+  typedef orError_t(*NAME##_t) PARAMETERS; \
+  OPENREG_API orError_t NAME PARAMETERS
+#define REAL(NAME) ((NAME##_t)behind(#NAME))
+
+STAND_IN(orStreamSynchronize, (orStream_t stream)) {
+  return fault("stream sync") ? orSuccess : REAL(orStreamSynchronize)(stream);
+}
+
+STAND_IN(orMemcpy, (void* dst, const void* src, size_t n, orMemcpyKind kind)) {
+  if (fault("last byte") && n > 1) n -= 1;
+  return REAL(orMemcpy)(dst, src, n, kind);
+}
+
+STAND_IN(orMemcpyAsync,
+         (void* dst, const void* src, size_t n, orMemcpyKind kind, orStream_t stream)) {
+  if (fault("last byte") && n > 1) n -= 1;
+  if (fault("no copy")) return orSuccess;
+  if (fault("copy stream")) stream = NULL;
+  const orError_t error = REAL(orMemcpyAsync)(dst, src, n, kind, stream);
+  if (fault("copy blocks")) REAL(orStreamSynchronize)(stream);
+  return error;
+}
+
+STAND_IN(orMemsetAsync, (void* ptr, int value, size_t n, orStream_t stream)) {
+  if (fault("no memset")) return orSuccess;
+  return REAL(orMemsetAsync)(ptr, value, n, stream);
+}
+
+STAND_IN(orMemset, (void* ptr, int value, size_t n)) {
+  return fault("no memset") ? orSuccess : REAL(orMemset)(ptr, value, n);
+}
+
+STAND_IN(orGetDevice, (int* device)) {
+  if (fault("get device")) {
+    *device = 0;
+    return orSuccess;
+  }
+  return REAL(orGetDevice)(device);
+}
+
+STAND_IN(orGetDeviceCount, (int* count)) {
+  const orError_t error = REAL(orGetDeviceCount)(count);
+  if (fault("no device")) *count = 0;
+  if (fault("count")) *count = 3;
+  return error;
+}
+
+STAND_IN(orSetDevice, (int device)) {
+  if (fault("set device")) return orSuccess;
+  if (fault("set swallowed")) {
+    REAL(orSetDevice)(device);
+    return orSuccess;
+  }
+  return REAL(orSetDevice)(device);
+}
+
+STAND_IN(orDeviceSynchronize, (void)) {
+  return fault("device sync") ? orSuccess : REAL(orDeviceSynchronize)();
+}
+
+STAND_IN(orMalloc, (void** ptr, size_t size)) {
+  if (fault("half")) return REAL(orMalloc)(ptr, size / 2);
+  if (fault("no memory")) return orErrorMemoryAllocation;
+  if (fault("memory device")) {
+    int device = 0;
+    REAL(orGetDevice)(&device);
+    REAL(orSetDevice)(0);
+    const orError_t error = REAL(orMalloc)(ptr, size);
+    REAL(orSetDevice)(device);
+    return error;
+  }
+  return REAL(orMalloc)(ptr, size);
+}
+
+STAND_IN(orFree, (void* ptr)) { return fault("leak") ? orSuccess : REAL(orFree)(ptr); }
+
+STAND_IN(orMemGetInfo, (size_t* left, size_t* total)) {
+  const orError_t error = REAL(orMemGetInfo)(left, total);
+  if (fault("memory info")) *left = *total;
+  return error;
+}
+
+STAND_IN(orPointerGetAttributes, (orPointerAttributes * found, const void* ptr)) {
+  const orError_t error = REAL(orPointerGetAttributes)(found, ptr);
+  if (fault("not pinned") && found->type == orMemoryTypeHost)
+    found->type = orMemoryTypeUnregistered;
+  return error;
+}
+
+STAND_IN(orStreamCreateWithPriority, (orStream_t * stream, int priority)) {
+  static orStream_t only = NULL;
+  if (!fault("one stream")) return REAL(orStreamCreateWithPriority)(stream, priority);
+  if (only == NULL) REAL(orStreamCreateWithPriority)(&only, priority);
+  *stream = only;
+  return orSuccess;
+}
+
+STAND_IN(orStreamQuery, (orStream_t stream)) {
+  return fault("stream query") ? orSuccess : REAL(orStreamQuery)(stream);
+}
+
+// LITERALINCLUDE START: CONFORMANCE_FAULT
+STAND_IN(orEventRecord, (orEvent_t event, orStream_t stream)) {
+  if (fault("no record")) return orSuccess;
+  if (fault("record stream")) stream = NULL;
+  return REAL(orEventRecord)(event, stream);
+}
+
+STAND_IN(orStreamWaitEvent, (orStream_t stream, orEvent_t event)) {
+  if (fault("no wait")) return orSuccess;
+  if (fault("wait stream")) stream = NULL;
+  return REAL(orStreamWaitEvent)(stream, event);
+}
+// LITERALINCLUDE END: CONFORMANCE_FAULT
+
+STAND_IN(orEventQuery, (orEvent_t event)) {
+  if (fault("event done")) return orSuccess;
+  if (fault("event never done")) return orErrorNotReady;
+  return REAL(orEventQuery)(event);
+}
+
+STAND_IN(orEventSynchronize, (orEvent_t event)) {
+  return fault("event sync") ? orSuccess : REAL(orEventSynchronize)(event);
+}
+
+STAND_IN(orEventElapsedTime, (float* ms, orEvent_t start, orEvent_t end)) {
+  const orError_t error = REAL(orEventElapsedTime)(ms, start, end);
+  if (fault("seconds")) *ms /= 1000;
+  if (fault("microseconds")) *ms *= 1000;
+  if (fault("any time")) {
+    *ms = 0;
+    return orSuccess;
+  }
+  return error;
+}
+
+STAND_IN(orLaunchKernel, (const char* name, orKernel_t kernel, void* args,
+                          orHostFn_t destroy, orStream_t stream)) {
+  if (fault("launch stream")) stream = NULL;
+  if (fault("no launch")) {
+    if (destroy != NULL) destroy(args);
+    return orSuccess;
+  }
+  const orError_t error = REAL(orLaunchKernel)(name, kernel, args, destroy, stream);
+  if (fault("launch blocks")) REAL(orStreamSynchronize)(stream);
+  return error;
+}
+
+STAND_IN(orGraphLaunch, (orGraphExec_t exec, orStream_t stream)) {
+  if (fault("no replay")) return orSuccess;
+  if (fault("replay stream")) stream = NULL;
+  return REAL(orGraphLaunch)(exec, stream);
+}
+
+STAND_IN(orStreamBeginCapture, (orStream_t stream, orStreamCaptureMode mode)) {
+  return fault("no capture") ? orSuccess : REAL(orStreamBeginCapture)(stream, mode);
+}
