@@ -24,7 +24,7 @@ EMPHASIS = {
     *("openreg", "pinned memory is freed in destructors", "quantizer", "required"),
     *("safetensors", "scale", "shard", "signal", "silently", "state", "thread"),
     *("state-dict API", "ticket", "tiles", "torchao", "twin", "ways", "wrapper"),
-    *("wrong values", "zero tensor"),
+    *("wrong values", "zero tensor", "cause", "slow kernel", "twins"),
 }
 REQUIRED = """
 dispatcher, dispatch key, kernel, kernel launch, asynchronous, stream, event,

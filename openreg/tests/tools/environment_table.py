@@ -87,6 +87,7 @@ ROWS = {
     "CXX": Row("`c++`", "the compiler"),
     "CXXFLAGS": Row("empty", "flags of the compiler, for the builds of the tests"),
     "PATH": Row("set by the system", "where programs are found"),
+    "PYTHONPATH": Row("empty", "where Python finds modules, besides its own folders"),
     "PYENV_ROOT": Row("`~/.pyenv`", "where `nox -s tests-on` looks for other Pythons"),
     "OPENREG_SITE": Row("`build/site`", "the rendered guide that browser tests open"),
     "OPENREG_SITE_URL": Row(
