@@ -95,13 +95,6 @@ site_long_pages = [
 # Pages with code of more than 25 lines, or with more than 12 and neither callouts nor
 # emphasis; the list may only become shorter.
 site_long_snippets = [
-    "operators/custom",
-    "operators/custom-python",
-    "operators/custom-stable",
-    "operators/layouts",
-    "operators/quantized-and-nested",
-    "operators/sparse",
-    "operators/sparse-training",
     "ship/diagnose",
     "start/ladder",
 ]

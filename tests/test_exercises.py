@@ -17,16 +17,6 @@ PARTS = ("runtime", "operators")
 
 # Pages that have no exercise yet; the list may only become shorter.
 WITHOUT_OPERATORS = {
-    "operators/custom",
-    "operators/custom-rules",
-    "operators/custom-python",
-    "operators/custom-python-errors",
-    "operators/custom-stable",
-    "operators/overrides",
-    "operators/layouts",
-    "operators/sparse",
-    "operators/sparse-training",
-    "operators/quantized-and-nested",
 }
 WITHOUT = set(WITHOUT_OPERATORS)  # {} would be a dict
 

@@ -139,13 +139,15 @@ TORCH_LIBRARY_IMPL(aten, QuantizedPrivateUse1, m) {
                "unfold",
                "unsqueeze",
                "view"}));
+  // LITERALINCLUDE END: QUANTIZED
+  // LITERALINCLUDE START: QUANTIZED_COPIES
   m.impl("_copy_from", copy_from_quantized);
   m.impl("_copy_from_and_resize", copy_from_and_resize_same);
 }
 TORCH_LIBRARY_IMPL(quantized, QuantizedPrivateUse1, m) {
   register_layout_ops<DispatchKey::QuantizedCPU>(m, only({}), "quantized");
 }
-// LITERALINCLUDE END: QUANTIZED
+// LITERALINCLUDE END: QUANTIZED_COPIES
 
 // LITERALINCLUDE START: NESTED
 TORCH_LIBRARY_IMPL(aten, NestedTensorPrivateUse1, m) {

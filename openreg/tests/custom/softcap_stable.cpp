@@ -53,6 +53,8 @@ Tensor softcap(Tensor x, Tensor bias, double cap) {
   if (y.numel() == 0) {
     return y;
   }
+  // LITERALINCLUDE END: STABLE_HOST
+  // LITERALINCLUDE START: STABLE_LAUNCH
   auto args = std::make_unique<Arguments>(
       Arguments{from.const_data_ptr(), added.const_data_ptr(), y.mutable_data_ptr(),
                 y.numel(), bias.numel(), static_cast<float>(cap)});
@@ -67,7 +69,7 @@ Tensor softcap(Tensor x, Tensor bias, double cap) {
   args.release();  // (2)
   return y;
 }
-// LITERALINCLUDE END: STABLE_HOST
+// LITERALINCLUDE END: STABLE_LAUNCH
 
 // LITERALINCLUDE START: STABLE_META
 Tensor softcap_meta(Tensor x, Tensor, double) {

@@ -64,7 +64,9 @@ std::shared_ptr<Found> find(const char* name, c10::Device device,
   }
   return found;
 }
+// LITERALINCLUDE END: LAUNCH_AND_WAIT
 
+// LITERALINCLUDE START: LAUNCH_SECOND
 // Members on `device`, which a second kernel fills with those that the first one found.
 Members take(const char* name, c10::Device device,
              const std::shared_ptr<Found>& found) {
@@ -81,7 +83,7 @@ Members take(const char* name, c10::Device device,
   }
   return results;
 }
-// LITERALINCLUDE END: LAUNCH_AND_WAIT
+// LITERALINCLUDE END: LAUNCH_SECOND
 
 }  // namespace
 

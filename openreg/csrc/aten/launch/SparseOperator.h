@@ -60,7 +60,7 @@ inline c10::Device one_device(const char* name,
   return first->device();
 }
 
-// LITERALINCLUDE START: SPARSE_OPERATOR
+// LITERALINCLUDE START: SPARSE_KERNEL
 // A kernel that calls the operator `Op` of at::_ops with what `args` are on the device.
 // `written` is the one of them that it writes, if any.
 template <class Op, class... Args>
@@ -77,7 +77,9 @@ std::function<at::Tensor()> kernel_of(std::optional<SparseKernelTensorArg> writt
     return std::apply([](auto&... value) { return Op::call(value...); }, values);
   };
 }
+// LITERALINCLUDE END: SPARSE_KERNEL
 
+// LITERALINCLUDE START: SPARSE_OPERATOR
 // The operator `Op` for a device. Its result has as many elements as the kernel finds.
 template <class Op, class Schema = typename Op::schema>
 struct SparseOperator;
@@ -101,12 +103,12 @@ struct SparseOperator<Op, at::Tensor&(Args...)> {  // the last argument is out=
     return out;
   }
 };
+// LITERALINCLUDE END: SPARSE_OPERATOR
 
 template <class Op>
 void sparse_operator(torch::Library& m) {
   const c10::OperatorName name(Op::name, Op::overload_name);
   m.impl(c10::toString(name).c_str(), &SparseOperator<Op>::call);
 }
-// LITERALINCLUDE END: SPARSE_OPERATOR
 
 }  // namespace openreg
