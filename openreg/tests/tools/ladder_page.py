@@ -154,6 +154,7 @@ def section(
         ":language: python",
         f":start-after: {MARKER} START: LADDER_STAGE_{stage.number}",
         f":end-before: {MARKER} END: LADDER_STAGE_{stage.number}",
+        *([":emphasize-text: loss.backward()"] if stage.number == 3 else []),
         "```\n",
         *([STAND_IN.format(marker=MARKER)] if stage.number == 0 else []),
         f"It prints {output}. Without this stage:\n",
