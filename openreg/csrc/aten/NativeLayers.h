@@ -102,7 +102,7 @@ at::Tensor batch_norm_elemt(const at::Tensor& input,
                             double eps);
 
 // Of this process' part: the sums of grad_out and of grad_out * (input - mean), the
-// gradients of weight and bias. What is not asked for is undefined.
+// gradients of weight and bias. What is not requested is undefined.
 std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> batch_norm_backward_reduce(
     const at::Tensor& grad_out, const at::Tensor& input, const at::Tensor& mean,
     const at::Tensor& invstd, const std::optional<at::Tensor>& weight, bool input_g,
@@ -220,7 +220,7 @@ void register_max_pooling(torch::Library& m);
 
 // ops/Padding.cpp
 // Registers the operators that have no structured meta function, and those whose CPU
-// kernel changes the strides that it asked for.
+// kernel changes the strides that it requested.
 void register_padding(torch::Library& m);
 
 // ops/GridSampler.cpp

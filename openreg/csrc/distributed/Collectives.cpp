@@ -137,7 +137,7 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::gather_lists(
        .inputs = inputs,
        .timeout = timeout},
       [&](occlComm_t comm, orStream_t stream) {
-        // An all-gather wants one buffer for all ranks; a list has many.
+        // An all-gather needs one buffer for all ranks; a list has many.
         for (int root = 0; root < getSize(); ++root) {
           for (size_t i = 0; i < inputs.size(); ++i) {
             const auto [data, count, dtype] = CommBuffer::of_bytes(inputs[i]);

@@ -188,7 +188,7 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::collective(Operation operation,
     operation.device = all.front().device();
     const at::ScalarType dtype = all.front().scalar_type();
     if (operation.common.empty() && !is_known_to_occl(dtype)) {
-      operation.common = c10::toString(dtype);  // the library sees only bytes
+      operation.common = c10::toString(dtype);  // the library gets only bytes
     }
   }
   own_memory(operation.outputs, operation.inputs);  // waits, so not under the lock

@@ -174,7 +174,7 @@ class OPENREG_EXPORT ProcessGroupOCCL final : public c10d::Backend {
     std::atomic<bool> aborted = false;
     std::atomic<c10d::ErrorType> error = c10d::ErrorType::SUCCESS;
   };
-  // What the library hands back when an operation is over.
+  // What the library returns when an operation is over.
   struct Ending;
 
   const c10::intrusive_ptr<c10d::Backend> host_;

@@ -19,7 +19,7 @@
 
 namespace openreg {
 
-// Memory of this rank: what the program asked for, and a signal pad behind it.
+// Memory of this rank: what the program requested, and a signal pad behind it.
 struct SymmetricBlock {
   SymmetricBlock(size_t bytes, c10::DeviceIndex device);
   ~SymmetricBlock();  // waits for the device

@@ -47,7 +47,7 @@ void ActivityLog::receive(const orActivity* activity, void* log) noexcept {
     const std::lock_guard lock(self.mutex_);
     self.activities_.push_back(std::move(logged));
   } catch (const std::exception&) {
-    // No memory: the profile lacks a record, the program goes on.
+    // No memory: the profile lacks a record, the program continues.
   }
 }
 // LITERALINCLUDE END: ACTIVITY_IDS

@@ -135,7 +135,7 @@ class Session final : public libkineto::IActivityProfilerSession {
   std::unique_ptr<libkineto::CpuTraceBuffer> getTraceBuffer() override {
     return std::move(buffer_);
   }
-  // Kineto asks for one device. Without an answer it makes sixteen up.
+  // Kineto requests one device. Without it, Kineto lists sixteen.
   std::unique_ptr<libkineto::DeviceInfo> getDeviceInfo() override {
     return std::make_unique<libkineto::DeviceInfo>(
         device_info(devices_.empty() ? 0 : *devices_.begin()));
@@ -143,7 +143,7 @@ class Session final : public libkineto::IActivityProfilerSession {
   std::vector<std::string> errors() override { return {}; }
 
  private:
-  // A kind that was not asked for is left out here, not in the driver: the rows of
+  // A kind that was not requested is left out here, not in the driver: the rows of
   // kernels need the calls that launched them.
   void log(std::unique_ptr<GenericTraceActivity> activity) {
     if (types_.count(activity->activityType) != 0) {

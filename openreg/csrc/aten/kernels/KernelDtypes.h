@@ -14,7 +14,7 @@ namespace openreg {
 
 // LITERALINCLUDE START: KERNEL_DTYPES
 // What the kernels of one operator take. A device's own library comes with such a
-// table. It is asked on the host, before a launch: in a kernel, the same mistake would
+// table. It is read on the host, before a launch: in a kernel, the same mistake would
 // be a fault that stops the device.
 class KernelDtypes {
  public:
@@ -23,11 +23,11 @@ class KernelDtypes {
   static const KernelDtypes* find(std::string_view op);  // null if there is none
   static const KernelDtypes& of(std::string_view op);    // throws if there is none
 
-  // Whether the kernel sees one dtype, because TensorIterator converts all operands.
+  // Whether the kernel gets one dtype, because TensorIterator converts all operands.
   bool computes_in_one_dtype() const { return patterns_.front().places == "="; }
 
   // Throws unless there is a kernel.
-  //   compute  the dtype that TensorIterator found; used if the kernel sees only that
+  //   compute  the dtype that TensorIterator found; used if the kernel gets only that
   //   dtypes   of the tensors among the arguments (Undefined: missing), then of the
   //            first output
   //   numbers  the arguments of type Scalar, null if missing

@@ -24,9 +24,9 @@ inline at::Tensor precisely(const at::Tensor& tensor, bool is_factor) {
 template <auto* kFunction, class Function>
 struct Product;
 
-// ATen's kernels ask the process how precise a product of float32 matrices has to be,
-// when they run. This asks for what held at the launch: if another precision holds now,
-// it computes in float64. The last two tensors among the inputs are the factors.
+// ATen's kernels read the precision of float32 products from the process, when they
+// run. This reads the precision of the launch: if another one is set now, it computes
+// in float64. The last two tensors among the inputs are the factors.
 template <auto* kFunction, class... Args>
 struct Product<kFunction, at::Tensor&(Args...)> {
   static constexpr size_t kTensors =

@@ -1,4 +1,4 @@
-// A tensor as a kernel sees it: address, shape; see docs/operators/launch.md.
+// A tensor as a kernel gets it: address, shape; see docs/operators/launch.md.
 #include "csrc/aten/launch/KernelTensorArg.h"
 
 #include <ATen/EmptyTensor.h>

@@ -1,4 +1,4 @@
-// A tensor as a kernel sees it: address, shape; see docs/operators/launch.md.
+// A tensor as a kernel gets it: address, shape; see docs/operators/launch.md.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -11,7 +11,7 @@
 
 namespace openreg {
 
-// What a launch hands to a kernel instead of an at::Tensor: plain data, copied by
+// What a launch passes to a kernel instead of an at::Tensor: plain data, copied by
 // value. It does not keep the memory alive. As on CUDA, the order of the stream does
 // that: the memory of a tensor freed after the launch is reused by later work of
 // the same stream only.

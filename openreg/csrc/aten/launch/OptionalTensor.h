@@ -36,7 +36,7 @@ inline at::Tensor alias(const std::optional<KernelTensorArg>& tensor) {
   return tensor.has_value() ? tensor->alias() : at::Tensor();
 }
 
-// Inside a kernel, for a function that asks whether the argument is there.
+// Inside a kernel, for a function that tests whether the argument is there.
 inline std::optional<at::Tensor> if_given(
     const std::optional<KernelTensorArg>& tensor) {
   return tensor.has_value() ? std::make_optional(tensor->alias()) : std::nullopt;

@@ -1,4 +1,4 @@
-// A tensor of any layout as a kernel sees it; see docs/operators/sparse.md.
+// A tensor of any layout as a kernel gets it; see docs/operators/sparse.md.
 #include "csrc/aten/launch/SparseKernelTensorArg.h"
 
 #include <ATen/SparseCsrTensorImpl.h>

@@ -1,4 +1,4 @@
-// A tensor of any layout as a kernel sees it; see docs/operators/sparse.md.
+// A tensor of any layout as a kernel gets it; see docs/operators/sparse.md.
 #pragma once
 
 #include <c10/util/SmallVector.h>
@@ -17,8 +17,8 @@ using Members = c10::SmallVector<at::Tensor, 3>;
 Members members_of(const at::Tensor& tensor);
 
 // LITERALINCLUDE START: SPARSE_KERNEL_TENSOR
-// What a launch hands to a kernel instead of an at::Tensor of any layout: its members
-// as KernelTensors, and what the host has of the whole.
+// What a launch passes to a kernel instead of an at::Tensor of any layout: its members
+// as KernelTensorArgs, and the properties of the whole that the host has.
 class SparseKernelTensorArg {
  public:
   // What the kernel may do: read the members, write their elements, or do with a copy

@@ -16,7 +16,7 @@ namespace {
 
 // LITERALINCLUDE START: ADD_META
 // ATen's own meta function checks the arguments and works out the shape, the strides
-// and the dtype of the result. It asks its subclass for the tensor.
+// and the dtype of the result. It gets the tensor from its subclass.
 struct Add final : at::meta::structured_add_Tensor {
   at::Tensor out;  // undefined: make one
 

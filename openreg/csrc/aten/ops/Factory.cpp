@@ -51,7 +51,7 @@ at::Tensor make_tensor(size_t bytes, std::optional<at::ScalarType> dtype) {
   c10::Allocator* allocator = c10::GetAllocator(at::kPrivateUse1);
   c10::DataPtr data = allocator->allocate(bytes);
   const c10::Device device = data.device();
-  auto storage = c10::make_storage_impl(  // asks the backend for its StorageImpl
+  auto storage = c10::make_storage_impl(  // calls the backend's StorageImpl factory
       c10::StorageImpl::use_byte_size_t(), bytes, std::move(data), allocator,
       /*resizable=*/true, device);
   return at::detail::make_tensor<c10::TensorImpl>(std::move(storage), kKeys,

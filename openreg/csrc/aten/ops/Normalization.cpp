@@ -30,7 +30,7 @@ at::TensorOptions statistics(const at::Tensor& input, const Parameters&... param
   return input.options().dtype(at::native::param_scalar_type(input, mixed));
 }
 
-// The gradients that `mask` asks for; the others stay undefined.
+// The gradients that `mask` requests; the others stay undefined.
 ThreeTensors gradients(const at::Tensor& input, at::TensorOptions weight_options,
                        at::IntArrayRef weight_sizes, at::MemoryFormat format,
                        std::array<bool, 3> mask) {
@@ -71,7 +71,7 @@ CapturedOutputs capture_outputs(const ThreeTensors& grads) {
           capture(std::get<2>(grads))};
 }
 
-// Inside a kernel; an output that was not asked for is undefined.
+// Inside a kernel; an output that was not requested is undefined.
 std::array<at::Tensor, 3> alias_outputs(const CapturedOutputs& outputs) {
   return {alias(outputs[0]), alias(outputs[1]), alias(outputs[2])};
 }

@@ -70,7 +70,7 @@ bool is_product(const at::Tensor& self, const at::Tensor& mat1, const at::Tensor
 }
 
 // LITERALINCLUDE START: SPARSE_ADDMM
-// The result is dense and its size known, so the host goes on at once.
+// The result is dense and its size known, so the host does not wait.
 void launch_addmm(const at::Tensor& self, const at::Tensor& mat1,
                   const at::Tensor& mat2, const at::Scalar& beta,
                   const at::Scalar& alpha, const at::Tensor& out) {

@@ -87,7 +87,7 @@ void OpenRegGuardImpl::synchronizeDevice(c10::DeviceIndex device) const {
 
 // Torch calls this from code that must not throw, such as the construction of autograd
 // nodes. So it throws only for a device that does not exist, of which there can be no
-// tensor, and asks nothing of the driver, which refuses in a forked child.
+// tensor, and does not call the driver, which fails in a forked child.
 c10::Stream OpenRegGuardImpl::getStream(c10::Device device) const {
   if (!device.has_index()) {
     return current_stream(current_device());

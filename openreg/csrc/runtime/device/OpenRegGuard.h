@@ -56,7 +56,7 @@ class OpenRegGuardImpl final : public c10::impl::DeviceGuardImplInterface {
 
 // LITERALINCLUDE START: INLINE_GUARD
 // Makes a device current for a scope; takes a DeviceIndex. Cheaper than
-// c10::DeviceGuard, which asks the guard registry first: for use inside the backend, as
+// c10::DeviceGuard, which looks the guard up first: for use inside the backend, as
 // CUDAGuard is in CUDA's.
 using OpenRegGuard = c10::impl::InlineDeviceGuard<OpenRegGuardImpl>;
 // LITERALINCLUDE END: INLINE_GUARD

@@ -1,4 +1,4 @@
-// The hooks: what torch asks besides operators; see docs/runtime/hooks.md.
+// The hooks: what torch calls besides operators; see docs/runtime/hooks.md.
 #include "csrc/runtime/device/OpenRegHooks.h"
 
 #include <ATen/core/CachingHostAllocator.h>

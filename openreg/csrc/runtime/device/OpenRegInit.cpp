@@ -12,7 +12,7 @@ void initialize() {
               "Cannot re-initialize openreg in forked subprocess. To use openreg with "
               "multiprocessing, you must use the 'spawn' start method");
   OPENREG_CHECK(orInit());            // (2)
-  static_cast<void>(device_count());  // kept for children, which cannot ask
+  static_cast<void>(device_count());  // cached for forked children
 }
 
 bool is_initialized() noexcept { return orGetDriverState() == orDriverRunning; }

@@ -20,7 +20,7 @@ struct Block {
   size_t size;                // bytes, rounded up
   c10::Stream stream;         // on which it was allocated, and on which it is reused
   BlockPool* pool;            // to which it returns
-  size_t requested = 0;       // bytes that were asked for
+  size_t requested = 0;       // bytes that were requested
   Block* previous = nullptr;  // neighbors in the segment
   Block* next = nullptr;
   bool allocated = false;         // a tensor has it

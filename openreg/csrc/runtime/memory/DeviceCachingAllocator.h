@@ -73,7 +73,7 @@ class OPENREG_EXPORT DeviceCachingAllocator {
 
   // Private pools, for graphs: their addresses must stay theirs. Allocations of streams
   // that pass `filter` come from the pool, from begin to end; while that lasts, the
-  // allocator neither waits nor asks after events. The filter runs under the lock.
+  // allocator neither waits nor polls events. The filter runs under the lock.
   // Each begin and retain needs a release; the segments of a pool without users go back
   // with empty(). ValueError for a pool that is not there. An end belongs to the latest
   // begin of its thread, if this thread has begun.

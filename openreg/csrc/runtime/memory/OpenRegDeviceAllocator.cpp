@@ -1,4 +1,4 @@
-// The device allocator: what torch sees of device memory; see docs/runtime/memory.md.
+// The device allocator: torch's interface to device memory; see docs/runtime/memory.md.
 #include "csrc/runtime/memory/OpenRegDeviceAllocator.h"
 
 #include <algorithm>

@@ -35,7 +35,7 @@ class PhiloxGeneratorState final : public c10::intrusive_ptr_target {
 // LITERALINCLUDE END: PHILOX_STATE
 
 // LITERALINCLUDE START: PHILOX_SOURCE
-// What a launch hands to a kernel of a generator: a state, by value. In a captured
+// What a launch passes to a kernel from a generator: a state, by value. In a captured
 // graph it is an address instead, because each replay has another state: there is the
 // state of the whole graph, and the kernel starts `relative.offset` blocks behind.
 class PhiloxKernelState {

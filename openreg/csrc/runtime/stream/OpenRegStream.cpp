@@ -63,7 +63,7 @@ c10::Stream stream_from_pool(DeviceIndex device, int priority) {
   priority = std::clamp(priority, greatest, least);  // (1)
 
   static std::mutex mutex;
-  // Never destroyed: threads may ask for streams while the process exits.
+  // Never destroyed: threads may request streams while the process exits.
   static auto& pools = *new std::map<std::pair<DeviceIndex, int>, Pool>;
   std::unique_lock lock(mutex);
   Pool& pool = pools[{device, priority}];
