@@ -16,8 +16,7 @@ RUN = re.compile(r"^```\{(?:doctest|transcript)\}\n(?:>>>|\$) ", re.MULTILINE)
 PARTS = ("runtime", "operators")
 
 # Pages that have no exercise yet; the list may only become shorter.
-WITHOUT_OPERATORS = {
-}
+WITHOUT_OPERATORS = {}
 WITHOUT = set(WITHOUT_OPERATORS)  # {} would be a dict
 
 
