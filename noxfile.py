@@ -5,6 +5,7 @@
 # dependencies = ["nox>=2024.10.9"]
 # ///
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -22,6 +23,7 @@ from nox_support.environments import (  # noqa: E402
     Target,
     chosen_target,
     environment,
+    fetch_wheel,
     fingerprint,
     is_current,
     new_environment,
@@ -96,6 +98,8 @@ TYPED_SOURCES = {  # by the environment that has what they import
 BACKEND_TESTS = "openreg/tests"
 # One more than there are cores: tests often wait, for processes, streams and compilers.
 PARALLEL = ["-n", str(min(4, (os.cpu_count() or 1) + 1))]
+# `versions` tries these: the newest patch release of each minor release.
+RELEASES = ("2.13.0", "2.14.1", "2.15.0")
 # Pages that `tests-on -- cuda smoke` runs: the first ones, and what a build may change.
 FIRST_PAGES = [
     "docs/index.md",
@@ -149,7 +153,7 @@ def tests(session: nox.Session) -> None:
 
 @nox.session(name="tests-on", venv_backend="none", default=False)
 def tests_on(session: nox.Session) -> None:
-    """Run backend tests and examples on another torch: -- cuda [smoke] [3.13]."""
+    """Run tests and examples on another torch: -- cuda [smoke] [3.13], -- 2.15.0."""
     target, smoke = chosen_target(session)
     tools = install_backend(session, target)
     torch, _ = torch_of(session, tools)
@@ -161,6 +165,39 @@ def tests_on(session: nox.Session) -> None:
     second = " (NO SECOND PYTHON: THE ONE OF NOX)" if target.python is THIS else ""
     (BUILD / "tests-on.txt").write_text(f"{what}{second}\n")  # for .ci/run
     session.log(f"passed: {what}{second}")
+
+
+@nox.session(venv_backend="none", default=False)
+def versions(session: nox.Session) -> None:
+    """Try the releases of torch one by one, show and record a table; -- 2.15.0 ..."""
+    releases = session.posargs or [*RELEASES]
+    if unknown := [name for name in releases if name not in RELEASES]:
+        session.error(f"versions takes some of {', '.join(RELEASES)}, not {unknown}")
+    pinned = (LOCKS / "torch.txt").read_text()
+    for release in releases:
+        target = HERE if f"=={release}\n" in pinned else Target(THIS, torch=release)
+        tools = install_backend(session, target)
+        environment(session, "docs", target)
+        script = "openreg/tests/tools/try_release.py"
+        wheel = next(WHEELS.with_name(target.named(WHEELS.name)).glob("*.whl"))
+        docs_tools = environment(session, "docs", target) / "python"
+        options = ["--wheel", str(wheel), "--docs-python", str(docs_tools)]
+        with step(session, f"torch {release}"):
+            run(session, tools, "python", script, *options)
+    run(session, tools, "python", script, "--table")
+
+
+@nox.session(venv_backend="none", default=False)
+def surface(session: nox.Session) -> None:
+    """Compare the extension points of two releases of torch: -- 2.14.1 2.15.0."""
+    wanted = [word for word in session.posargs if re.match(r"\d", word)]
+    if len(wanted) != 2:
+        session.error("surface takes two releases of torch, such as 2.14.1 2.15.0")
+    tools = environment(session, "tests")
+    wheels = [str(fetch_wheel(session, tools, release)) for release in wanted]
+    rest = [word for word in session.posargs if word not in wanted]
+    script = "openreg/tests/tools/compare_surface.py"
+    run(session, tools, "python", script, *wheels, *rest)
 
 
 @session_without_venv

@@ -5,6 +5,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -14,6 +15,15 @@ from setuptools.command.build_ext import build_ext
 ROOT = Path(__file__).resolve().parent
 PACKAGE = ROOT / "openreg" / "torch_openreg"
 (ROOT / "build").mkdir(exist_ok=True)  # pyproject.toml puts the metadata there
+
+
+def torch_of_this_build() -> list[str]:
+    """What a wheel depends on: one build fits one minor release of torch."""
+    try:
+        major, minor = map(int, version("torch").split(".")[:2])
+    except PackageNotFoundError:
+        return ["torch"]  # CMake stops the build, and says how to install torch
+    return [f"torch>={major}.{minor},<{major}.{minor + 1}"]
 
 
 def build_folder() -> Path:
@@ -85,10 +95,14 @@ setup(
     # LITERALINCLUDE START: SETUP
     ext_modules=[Extension("torch_openreg._C", sources=[])],
     cmdclass={"build_ext": CMakeBuild},
+    install_requires=torch_of_this_build(),
     zip_safe=False,
     entry_points={
         "torch.backends": [
             "torch_openreg = torch_openreg:_autoload",
+        ],
+        "torch.distributed.backends": [  # read by torch 2.14 and newer
+            "occl = torch_openreg.openreg._distributed:_register",
         ],
         "torch_dynamo_backends": [
             "openreg = torch_openreg._dynamo:record_graphs",

@@ -2,7 +2,8 @@
 #
 # Gives the targets Torch::cpu and Torch::python, and OPENREG_TORCH_VERSION. find_package(Torch)
 # does the same job; this file is shorter, asks the interpreter only once, and refuses a
-# pybind11 that does not share its internals with torch.
+# release of torch for which the backend is not tested. The headers of torch bring their own
+# pybind11: one from elsewhere need not share its internals with torch.
 find_package(Python REQUIRED COMPONENTS Interpreter Development.Module)
 
 set(_query "import os, torch; d = os.path.realpath(os.path.dirname(torch.__file__))")
@@ -20,12 +21,17 @@ list(GET _answer 0 OPENREG_TORCH_VERSION)
 list(GET _answer 1 _torch_dir)
 list(GET _answer 2 _cxx11_abi)
 
-file(STRINGS "${_torch_dir}/include/pybind11/detail/common.h" _pybind
-     REGEX "^#define PYBIND11_VERSION_M(AJOR|INOR) ")
-# VENDOR: which releases of torch a build accepts, here and in _version_guard.py
-if(NOT _pybind MATCHES "MAJOR 3.*MINOR 0")
-  message(FATAL_ERROR "torch ${OPENREG_TORCH_VERSION} carries another pybind11 than 3.0: "
-                      "this backend is written for the one of torch 2.13.")
+# VENDOR: which releases of torch a build accepts, here and in pyproject.toml
+set(OPENREG_TORCH_FROM 2.13 CACHE STRING "The oldest release of torch that a build accepts")
+set(OPENREG_TORCH_BELOW 2.16 CACHE STRING "The first release of torch that it refuses")
+if(OPENREG_TORCH_VERSION VERSION_LESS OPENREG_TORCH_FROM)
+  message(FATAL_ERROR "torch ${OPENREG_TORCH_VERSION} is too old: install torch "
+                      "${OPENREG_TORCH_FROM} or newer.")
+elseif(OPENREG_TORCH_VERSION VERSION_GREATER_EQUAL OPENREG_TORCH_BELOW)
+  message(FATAL_ERROR "torch ${OPENREG_TORCH_VERSION} is newer than this backend: it is tested "
+                      "with releases below ${OPENREG_TORCH_BELOW}. Install one of them. To try "
+                      "the new one, build with CMAKE_ARGS=-DOPENREG_TORCH_BELOW=, followed by "
+                      "the release after it.")
 endif()
 
 set(TORCH_INCLUDE_DIR "${_torch_dir}/include")

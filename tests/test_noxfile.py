@@ -28,8 +28,9 @@ NEEDS_COMPILER = [
     "starter",
     "sweep",
     "tests",
+    "versions",
 ]
-SESSIONS = sorted([*NEEDS_COMPILER, "browser", "lint", "lock", "tests-on"])
+SESSIONS = sorted([*NEEDS_COMPILER, "browser", "lint", "lock", "surface", "tests-on"])
 
 
 @pytest.fixture
@@ -150,12 +151,16 @@ def test_arguments_that_would_be_ignored(session):
         ["cuda", "cpu"],
         ["cuda", "3.12", "3.13"],
         ["cuda", "2.14", "smoke"],
+        ["cuda", "2.15.0"],
+        ["2.15.0", "2.14.1"],
     ],
 )
 def test_arguments_of_tests_on(words):
     line = refusal(nox("-s", "tests-on", "--", *words))
-    expected = "tests-on takes a build of torch, cuda or cpu, and may take a Python, "
-    assert line == f"{expected}such as 3.13, and the word smoke, not {words}."
+    assert line == (
+        "tests-on takes a build of torch, cuda or cpu, or a release, such as 2.15.0, "
+        f"and may take a Python, such as 3.13, and the word smoke, not {words}."
+    )
 
 
 def test_unknown_argument_of_ladder():
@@ -175,6 +180,16 @@ def test_ladder_writes_the_page_that_is_chosen(noxfile, monkeypatch):
         assert [command[-1] for command in session.commands] == [
             f"openreg/tests/tools/{script}"
         ]
+
+
+def test_unknown_release_of_versions():
+    line = refusal(nox("-s", "versions", "--", "2.12.0"))
+    assert line == "versions takes some of 2.13.0, 2.14.1, 2.15.0, not ['2.12.0']."
+
+
+def test_surface_takes_two_releases():
+    line = refusal(nox("-s", "surface", "--", "2.15.0"))
+    assert line == "surface takes two releases of torch, such as 2.14.1 2.15.0."
 
 
 def test_unknown_argument_of_lint():

@@ -201,6 +201,29 @@ def test_another_build_is_refused(home, build, answers, expected):
         environments.install_torch(pip_gives(*answers), home, build)
 
 
+def test_a_release_is_tried_without_the_settings_of_the_machine_second(home):
+    session = pip_gives("", "torch 2.15.0+cu132 13.2\n")
+    environments.install_release(session, home, "2.15.0")
+    assert [it[1:] for it in session.commands if it[1] == "install"] == [
+        ("install", "--no-compile", "torch==2.15.0")
+    ] * 2
+    with pytest.raises(
+        Refused, match=r"installed torch 2\.13\.0\+cpu, not 2\.15\.0\. D"
+    ):
+        environments.install_release(pip_gives(CPU, CPU), home, "2.15.0")
+
+
+def test_the_environment_of_a_release_leaves_the_pin_out(home):
+    (home / "tests.txt").write_text("-r torch.txt\npytest==9.2.0\n")
+    (home / ".nox/tests-on-2.15.0-3.11").mkdir(parents=True)
+    python = machine.Interpreter(Path("/usr/bin/python3.11"), "3.11.7")
+    target = Target(python, torch="2.15.0")
+    session = pip_gives("torch 2.15.0+cu132 13.2\n")
+    environments.environment(session, "tests", target)
+    *_, last = (it for it in session.commands if it[1] == "install")
+    assert Path(last[-1]).read_text() == "pytest==9.2.0\n"
+
+
 def test_each_target_has_environments_of_its_own(home):
     python = machine.Interpreter(Path("/usr/bin/python3.13"), "3.13.1")
     target = Target(python, "cuda")

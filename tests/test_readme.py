@@ -74,11 +74,16 @@ def test_every_session_is_listed():
 
 
 def test_versions_are_those_of_the_package():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    project, build = settings["project"], settings["build-system"]
     table = section("Supported versions")
-    (torch,) = re.findall(r"\| torch \| (\d+)\.(\d+)\.x;", table)
-    major, minor = map(int, torch)
-    assert project["dependencies"] == [f"torch>={major}.{minor},<{major}.{minor + 1}"]
+    ((oldest, newest),) = re.findall(r"\| torch \| 2\.(\d+) to 2\.(\d+);", table)
+    below = int(newest) + 1
+    assert "dependencies" in project["dynamic"]  # the release that the build finds
+    assert f"torch>=2.{oldest},<2.{below}" in build["requires"]
+    cmake = (ROOT / "cmake/FindInstalledTorch.cmake").read_text()
+    assert f"set(OPENREG_TORCH_FROM 2.{oldest} CACHE" in cmake
+    assert f"set(OPENREG_TORCH_BELOW 2.{below} CACHE" in cmake
     (python,) = re.findall(r"\| Python \| ([\d.]+) or newer \|", table)
     assert project["requires-python"] == f">={python}"
 

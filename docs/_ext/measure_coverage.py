@@ -28,6 +28,8 @@ TOOLS += [ROOT / "openreg" / "torch_conformance"]
 ENTRY_POINTS = """
 [torch.backends]
 torch_openreg = torch_openreg:_autoload
+[torch.distributed.backends]
+occl = torch_openreg.openreg._distributed:_register
 [torch_dynamo_backends]
 openreg = torch_openreg._dynamo:record_graphs
 """

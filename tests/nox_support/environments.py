@@ -38,11 +38,13 @@ class Target:
 
     python: Interpreter
     build: str | None = None  # None: the one that pip takes on this machine
+    torch: str | None = None  # None: the release that requirements/torch.txt pins
 
     def named(self, name: str) -> str:
         """The name of an environment or a file of this target."""
         minor = ".".join(map(str, self.python.minor))
-        return f"{name}-on-{self.build}-{minor}" if self.build else name
+        what = self.build or self.torch
+        return f"{name}-on-{what}-{minor}" if what else name
 
 
 HERE = Target(THIS)
@@ -53,12 +55,18 @@ def chosen_target(session: nox.Session) -> tuple[Target, bool]:
     arguments = list(session.posargs)
     smoke = "smoke" in arguments
     builds = [word for word in arguments if word in BUILDS]
+    releases = [word for word in arguments if re.fullmatch(r"2\.\d+\.\d+", word)]
     versions = [word for word in arguments if word.startswith("3.")]
-    if len(builds) != 1 or len(arguments) != smoke + 1 + len(versions) or versions[1:]:
+    named = len(builds) + len(releases)
+    if named != 1 or len(arguments) != smoke + 1 + len(versions) or versions[1:]:
         session.error(
-            "tests-on takes a build of torch, cuda or cpu, and may take a Python, such "
-            f"as 3.13, and the word smoke, not {arguments}"
+            "tests-on takes a build of torch, cuda or cpu, or a release, such as "
+            "2.15.0, and may take a Python, such as 3.13, and the word smoke, not "
+            f"{arguments}"
         )
+    if releases:
+        python = choose_python(session, versions[0]) if versions else THIS
+        return Target(python, torch=releases[0]), smoke
     python = choose_python(session, versions[0] if versions else None)
     return Target(python, builds[0]), smoke
 
@@ -78,6 +86,9 @@ def environment(session: nox.Session, name: str, target: Target = HERE) -> Path:
         options = ["--no-compile", "-r", str(lock_file)]
         if name in BORROWS:  # nothing that is borrowed, only what the lock names
             options.append("--no-deps")
+        elif target.torch:
+            install_release(session, tools, target.torch)
+            options[-1] = str(lock_without_torch(home, lock_file))
         elif target.build:
             install_torch(session, tools, target.build)
         run(session, tools, "pip", "install", *options)
@@ -134,6 +145,45 @@ def install_torch(session: nox.Session, tools: Path, build: str) -> None:
     }
     found = f"installed torch {version}" if version else "found no torch"
     session.error(f"pip {found}, not the {build} build. Point pip to {advice[build]}")
+
+
+def install_release(session: nox.Session, tools: Path, release: str) -> None:
+    """Installs this release of torch, in whatever build the index has it.
+
+    A machine may cap the release in its settings, so the second attempt ignores them.
+    """
+    for env in ({}, {"PIP_CONFIG_FILE": os.devnull}):
+        command = ["pip", "install", "--no-compile", f"torch=={release}"]
+        run(session, tools, *command, env=env, success_codes=range(256))
+        version, _ = torch_of(session, tools)
+        if version.split("+")[0] == release:
+            return
+        if not env:
+            session.log("pip again, without the settings of this machine")
+    found = f"installed torch {version}" if version else "found no torch"
+    session.error(f"pip {found}, not {release}. Does the index have that release?")
+
+
+def fetch_wheel(session: nox.Session, tools: Path, release: str) -> Path:
+    """Downloads the wheel of a release of torch, without what it depends on."""
+    folder = ROOT / "build" / "torch-wheels" / release
+    for env in ({}, {"PIP_CONFIG_FILE": os.devnull}):  # see install_release()
+        if not list(folder.glob("torch-*.whl")):
+            command = ["pip", "download", "--no-deps", "-d", str(folder)]
+            command.append(f"torch=={release}")
+            run(session, tools, *command, env=env, success_codes=range(256))
+    found = sorted(folder.glob("torch-*.whl"))
+    if not found:
+        session.error(f"pip found no wheel of torch {release}")
+    return found[0]
+
+
+def lock_without_torch(home: Path, lock_file: Path) -> Path:
+    """Copies a lock without the line that pins torch, for an environment of another."""
+    lines = lock_file.read_text().splitlines(keepends=True)
+    path = home / lock_file.name
+    path.write_text("".join(line for line in lines if not line.startswith("-r ")))
+    return path
 
 
 def torch_of(session: nox.Session, tools: Path) -> tuple[str, bool]:

@@ -110,6 +110,11 @@ __all__ += streams.__all__
 _log = logging.getLogger(__name__)
 
 
+def _inductor_backend_init() -> None:
+    """Register with Inductor: torch 2.15 calls this before its first compilation."""
+    import_module("torch_openreg._inductor").register()
+
+
 # LITERALINCLUDE START: LAZY_INIT_PYTHON
 def _lazy_init() -> None:
     """Start the device. Torch calls this before it creates the first tensor on it.
@@ -130,8 +135,8 @@ if not TYPE_CHECKING:  # or type checkers would accept every name
         """Answer ``_initialized``, which torch.utils.checkpoint reads, as it is now."""
         if name == "_initialized":
             return is_initialized()
-        if name == "Scheduling":  # Inductor looks for it, once
-            import_module("torch_openreg._inductor").register()
+        if name == "Scheduling":  # Inductor of torch 2.13 and 2.14 looks for it
+            _inductor_backend_init()
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -38,10 +38,11 @@ def _make(
 
 
 def _register() -> None:
-    """Tell ``init_process_group`` who serves the device."""
+    """Tell ``init_process_group`` who serves the device; an entry point, too."""
     if torch.distributed.is_available():
         backends = torch.distributed.Backend
-        backends.register_backend("occl", _make, True, devices=["openreg"])  # (3)
+        if not hasattr(backends, "OCCL"):  # our import comes first
+            backends.register_backend("occl", _make, True, devices=["openreg"])  # (3)
 
 
 # LITERALINCLUDE END: OCCL_REGISTER
