@@ -11,6 +11,7 @@ from multiprocessing.reduction import ForkingPickler
 
 import pytest
 import torch
+from torch_release import is_open
 
 
 @pytest.mark.smoke
@@ -142,7 +143,8 @@ def test_a_device_index_restores_what_its_inner_block_found():
 
 def test_no_stream_differs_from_none():
     stream = torch.Stream("openreg")
-    assert (stream == None, stream != None) == (False, False)  # noqa: E711
+    differs = not is_open("no stream differs from none")
+    assert (stream == None, stream != None) == (False, differs)  # noqa: E711
 
 
 def test_events_ignore_what_torch_does_not_pass_on():
@@ -169,7 +171,8 @@ def test_a_host_cache_that_does_not_exist_cannot_be_emptied(run_forked):
             torch.accelerator.empty_host_cache()
     """
     process = run_forked(program, TORCH_DEVICE_BACKEND_AUTOLOAD="0")
-    assert process.returncode == -11, process.stderr
+    crashes = is_open("an empty host cache ends the process")
+    assert process.returncode == (-11 if crashes else 0), process.stderr
 
 
 def test_byteswap_reads_the_device_from_the_host(run_forked):

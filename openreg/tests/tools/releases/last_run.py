@@ -44,5 +44,8 @@ def cell(counts: dict[str, Any] | None) -> str:
         return "not run"
     if "MB" in counts:
         return f"{counts['MB']} MB"
+    if "passed" not in counts:  # gaps
+        gaps = [value for value in counts.values() if isinstance(value, int)]
+        return f"{gaps.count(0)} of {len(gaps)} closed"
     total = counts["passed"] + counts["failed"]
     return f"{counts['passed']} of {total}"

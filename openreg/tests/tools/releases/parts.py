@@ -16,6 +16,7 @@ from pathlib import Path
 OPENREG = Path(__file__).resolve().parents[3]
 ROOT = OPENREG.parent
 SWEEP = OPENREG / "tests/tools/sweep_operators.py"
+PROBES = OPENREG / "tests/examples/probe_gaps.py"
 RUN_PAGES = ROOT / "docs/_ext/run_pages.py"
 FIRST_TENSOR = "import torch; print((torch.ones(2, device='openreg') + 1).cpu().sum())"
 
@@ -54,6 +55,14 @@ def first_tensor(chosen: Choice) -> Counts:
     right = done.returncode == 0 and done.stdout.strip() == "tensor(4.)"
     seconds = round(time.monotonic() - start, 1)
     return {"passed": int(right), "failed": int(not right), "seconds": seconds}
+
+
+def gaps(chosen: Choice) -> Counts:
+    """Return which gaps of torch are still there, asked without the backend."""
+    env = os.environ | {"TORCH_DEVICE_BACKEND_AUTOLOAD": "0", "PYTHONPATH": ""}
+    command = [sys.executable, str(PROBES)]
+    done = subprocess.run(command, env=env, check=True, capture_output=True, text=True)
+    return {gap: int(there) for gap, there in json.loads(done.stdout)["gaps"].items()}
 
 
 def backend_tests(chosen: Choice) -> Counts:
@@ -114,6 +123,7 @@ def _what(part: list[str]) -> Counts:
 
 PARTS: dict[str, Callable[[Choice], Counts | None]] = {
     "build": build,
+    "gaps": gaps,
     "first tensor": first_tensor,
     "tests": backend_tests,
     "operators": operator_database,
