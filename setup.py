@@ -17,6 +17,7 @@ PACKAGE = ROOT / "openreg" / "torch_openreg"
 (ROOT / "build").mkdir(exist_ok=True)  # pyproject.toml puts the metadata there
 
 
+# LITERALINCLUDE START: TORCH_OF_THIS_BUILD
 def torch_of_this_build() -> list[str]:
     """What a wheel depends on: one build fits one minor release of torch."""
     try:
@@ -24,6 +25,9 @@ def torch_of_this_build() -> list[str]:
     except PackageNotFoundError:
         return ["torch"]  # CMake stops the build, and says how to install torch
     return [f"torch>={major}.{minor},<{major}.{minor + 1}"]
+
+
+# LITERALINCLUDE END: TORCH_OF_THIS_BUILD
 
 
 def build_folder() -> Path:

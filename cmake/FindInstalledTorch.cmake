@@ -22,6 +22,7 @@ list(GET _answer 1 _torch_dir)
 list(GET _answer 2 _cxx11_abi)
 
 # VENDOR: which releases of torch a build accepts, here and in pyproject.toml
+# LITERALINCLUDE START: TORCH_RANGE
 set(OPENREG_TORCH_FROM 2.13 CACHE STRING "The oldest release of torch that a build accepts")
 set(OPENREG_TORCH_BELOW 2.16 CACHE STRING "The first release of torch that it refuses")
 if(OPENREG_TORCH_VERSION VERSION_LESS OPENREG_TORCH_FROM)
@@ -33,6 +34,7 @@ elseif(OPENREG_TORCH_VERSION VERSION_GREATER_EQUAL OPENREG_TORCH_BELOW)
                       "the new one, build with CMAKE_ARGS=-DOPENREG_TORCH_BELOW=, followed by "
                       "the release after it.")
 endif()
+# LITERALINCLUDE END: TORCH_RANGE
 
 set(TORCH_INCLUDE_DIR "${_torch_dir}/include")
 

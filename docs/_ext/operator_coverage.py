@@ -8,7 +8,8 @@ takes a word:
 operators of PyTorch's database that fell back, `dtypes` for those of CUDA only.
 `sweep` shows the counts that `nox -s sweep -- --record` left in
 openreg/tests/tools/sweep/last_run.json, `soak` those of `nox -s soak -- --record`,
-`compiler` those of `nox -s compiler -- --record`; `compiled` shows the times that
+`releases` those of `nox -s versions`, and `compiler` those of
+`nox -s compiler -- --record`; `compiled` shows the times that
 `openreg/benchmarks/compiled.py --record` measured.
 """
 
@@ -198,7 +199,37 @@ def soak_table(last_run: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def releases_table(last_run: dict[str, Any]) -> str:
+    """Return a row for each release of torch, and one for each gap."""
+    parts = ["build", "first tensor", "tests", "operators", "examples"]
+    lines = [f"| torch | {' | '.join(parts)} |", "|---|" + "---|" * len(parts)]
+    for release, row in last_run.items():
+        cells = [_released(row.get(part)) for part in parts]
+        lines.append(f"| {release} | {' | '.join(cells)} |")
+    asked = {release: row["gaps"] for release, row in last_run.items() if "gaps" in row}
+    lines += ["", f"| gap | {' | '.join(asked)} |", "|---|" + "---|" * len(asked)]
+    about = ("torch", "date", "commit")
+    for gap in dict.fromkeys(name for found in asked.values() for name in found):
+        if gap not in about:
+            cells = ["there" if found[gap] else "closed" for found in asked.values()]
+            lines.append(f"| {gap} | {' | '.join(cells)} |")
+    cells = [f"{found['date']}, `{found['commit']}`" for found in asked.values()]
+    return "\n".join([*lines, f"| asked | {' | '.join(cells)} |"])
+
+
+def _released(counts: dict[str, Any] | None) -> str:
+    if counts is None:
+        return "not run"
+    if "MB" in counts:
+        text = f"{counts['MB']} MB"
+    else:
+        text = f"{counts['passed']} of {counts['passed'] + counts['failed']}"
+    part = f" ({counts['of']})" if "of" in counts else ""
+    return f"{text}{part}, {counts['date']}, `{counts['commit']}`"
+
+
 RECORDED = {
+    "releases": (TOOLS / "releases" / "last_run.json", releases_table),
     "sweep": (TOOLS / "sweep" / "last_run.json", sweep_table),
     "soak": (TOOLS / "soak" / "last_run.json", soak_table),
     "compiler": (

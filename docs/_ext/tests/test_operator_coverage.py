@@ -10,6 +10,7 @@ from operator_coverage import (
     database_list,
     dtypes_table,
     overloads_lists,
+    releases_table,
     routes_table,
     soak_table,
     sweep_table,
@@ -158,3 +159,22 @@ def test_the_table_of_the_compiled_database_counts_operators() -> None:
     lines = compiler_table(run).splitlines()
     assert lines[0].endswith("torch 2.13.0: 8 of 9 operators, 1 of them wrong.")
     assert lines[-1] == "| nothing: compiling for the CPU fails, too | 2 |"
+
+
+def test_the_table_of_releases_says_what_did_not_run() -> None:
+    about = {"torch": "2.15.0+cu132", "date": "2026-01-02", "commit": "abc"}
+    row = {
+        "tests": {"passed": 3, "failed": 1, "of": "tests/ship", **about},
+        "build": {"MB": 1.5, **about},
+        "gaps": {"no pool": 1, "no hook": 0, **about},
+    }
+    lines = releases_table({"2.14.1": {}, "2.15.0": row}).splitlines()
+    assert lines[2] == "| 2.14.1 | not run | not run | not run | not run | not run |"
+    assert "| 1.5 MB, 2026-01-02, `abc` | not run | 3 of 4 (tests/ship), " in lines[3]
+    assert lines[5:] == [
+        "| gap | 2.15.0 |",
+        "|---|---|",
+        "| no pool | there |",
+        "| no hook | closed |",
+        "| asked | 2026-01-02, `abc` |",
+    ]

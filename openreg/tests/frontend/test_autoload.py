@@ -292,7 +292,7 @@ def test_a_build_for_another_torch_says_so_when_torch_is_imported(tmp_path, run_
 # -- Building while a broken older version is installed --
 
 
-def test_the_cmake_query_does_not_load_installed_backends(tmp_path):
+def cmake_query(tmp_path, *more, **env):
     (tmp_path / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.25)\n"
         "project(query LANGUAGES C)\n"
@@ -300,12 +300,30 @@ def test_the_cmake_query_does_not_load_installed_backends(tmp_path):
         "include(FindInstalledTorch)\n"
     )
     command = ["cmake", "-S", tmp_path, "-B", tmp_path / "build"]
-    command += [f"-DPython_EXECUTABLE={sys.executable}"]
-    env = {**os.environ, "PYTHONPATH": installed("broken_backend")}
+    command += [f"-DPython_EXECUTABLE={sys.executable}", *more]
+    env = {**os.environ, **env}
     env.pop("TORCH_DEVICE_BACKEND_AUTOLOAD", None)
-    process = subprocess.run(command, env=env, capture_output=True, text=True)
+    return subprocess.run(command, env=env, capture_output=True, text=True)
+
+
+def test_the_cmake_query_does_not_load_installed_backends(tmp_path):
+    process = cmake_query(tmp_path, PYTHONPATH=installed("broken_backend"))
     assert process.returncode == 0, process.stderr
     assert f"-- torch {torch.__version__} in " in process.stdout
+
+
+@pytest.mark.parametrize(
+    ("limit", "expected"),
+    [
+        ("-DOPENREG_TORCH_FROM=2.99", "is too old: install torch 2.99 or newer."),
+        ("-DOPENREG_TORCH_BELOW=2.13", "is newer than this backend: it is tested with"),
+    ],
+)
+def test_a_release_that_is_not_tested_is_refused(tmp_path, limit, expected):
+    process = cmake_query(tmp_path, limit)
+    assert process.returncode != 0
+    message = " ".join(process.stderr.split())
+    assert f"torch {torch.__version__} {expected}" in message
 
 
 def test_setup_switches_autoload_off_for_the_build(tmp_path):

@@ -4,6 +4,7 @@
 import torch
 
 TORCH = tuple(map(int, torch.__version__.split(".")[:2]))
+# LITERALINCLUDE START: CLOSED_IN
 NEVER = (3, 0)  # so far
 CLOSED_IN = {
     "no stream differs from none": (2, 14),
@@ -20,3 +21,6 @@ CLOSED_IN = {
 def is_open(gap: str) -> bool:
     """Return whether the installed torch must still have this gap."""
     return CLOSED_IN[gap] > TORCH
+
+
+# LITERALINCLUDE END: CLOSED_IN
