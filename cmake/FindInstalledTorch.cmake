@@ -23,16 +23,16 @@ list(GET _answer 2 _cxx11_abi)
 
 # VENDOR: which releases of torch a build accepts, here and in pyproject.toml
 # LITERALINCLUDE START: TORCH_RANGE
-set(OPENREG_TORCH_FROM 2.13 CACHE STRING "The oldest release of torch that a build accepts")
-set(OPENREG_TORCH_BELOW 2.16 CACHE STRING "The first release of torch that it refuses")
+set(OPENREG_TORCH_FROM 2.13 CACHE STRING "The oldest torch that a build accepts")
+set(OPENREG_TORCH_BELOW 2.16 CACHE STRING "The first torch that is too new for it")
 if(OPENREG_TORCH_VERSION VERSION_LESS OPENREG_TORCH_FROM)
   message(FATAL_ERROR "torch ${OPENREG_TORCH_VERSION} is too old: install torch "
                       "${OPENREG_TORCH_FROM} or newer.")
 elseif(OPENREG_TORCH_VERSION VERSION_GREATER_EQUAL OPENREG_TORCH_BELOW)
-  message(FATAL_ERROR "torch ${OPENREG_TORCH_VERSION} is newer than this backend: it is tested "
-                      "with releases below ${OPENREG_TORCH_BELOW}. Install one of them. To try "
-                      "the new one, build with CMAKE_ARGS=-DOPENREG_TORCH_BELOW=, followed by "
-                      "the release after it.")
+  message(FATAL_ERROR "torch ${OPENREG_TORCH_VERSION} is newer than this backend: it "
+                      "is tested with releases below ${OPENREG_TORCH_BELOW}. Install "
+                      "one of them. To try the new one, build with CMAKE_ARGS="
+                      "-DOPENREG_TORCH_BELOW=, followed by the release after it.")
 endif()
 # LITERALINCLUDE END: TORCH_RANGE
 

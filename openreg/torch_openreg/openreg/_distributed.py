@@ -39,10 +39,9 @@ def _make(
 
 def _register() -> None:
     """Tell ``init_process_group`` who serves the device; an entry point, too."""
-    if torch.distributed.is_available():
-        backends = torch.distributed.Backend
-        if not hasattr(backends, "OCCL"):  # our import comes first
-            backends.register_backend("occl", _make, True, devices=["openreg"])  # (3)
+    backends = getattr(torch.distributed, "Backend", None)  # in most builds of torch
+    if backends and not hasattr(backends, "OCCL"):  # our import comes first
+        backends.register_backend("occl", _make, True, devices=["openreg"])  # (3)
 
 
 # LITERALINCLUDE END: OCCL_REGISTER
