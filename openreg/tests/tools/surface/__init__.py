@@ -76,7 +76,7 @@ def _read_headers(include: Path, found: Surface) -> None:
             found["dtypes"] |= {name: kind for kind, name in DTYPES.findall(text)}
         if "#define" in text:
             found["C++ macros"] |= cpp.macros(text)
-        if "_API" in text and re.search(r"\b(?:(?:R|r)egister|[Ss]et)\w*\(", text):
+        if "_API" in text and re.search(r"\b(?:(?i:register)|[Ss]et)\w*\(", text):
             found["C++ functions that register"] |= cpp.register_functions(text)
 
 

@@ -21,7 +21,7 @@ HEAD = re.compile(
 NAME = re.compile(r"(operator\W+|~?\w+)\s*\(")
 REGISTERS = re.compile(
     r"\b(?:TORCH|C10)_API\s+(?:static\s+)?([\w:<>,*&\s]+?)"
-    r"\b((?:R|r)egister\w*|[Ss]et\w*(?:Allocator|Hooks)\w*)\s*(\([^;{]*?\))\s*[;{]"
+    r"\b((?i:register)\w*|[Ss]et\w*(?:Allocator|Hooks)\w*)\s*(\([^;{]*?\))\s*[;{]"
 )
 MACRO = re.compile(
     r"^[ \t]*#[ \t]*define[ \t]+((?:C10_REGISTER|REGISTER|TORCH_LIBRARY|TORCH_FEATURE"
