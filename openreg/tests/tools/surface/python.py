@@ -72,7 +72,7 @@ def _methods(node: ast.ClassDef) -> Found:
 
 
 def _signature(node: Function) -> str:
-    """Return the names and defaults: a change of annotations breaks nobody."""
+    """Return names and defaults; annotations change nothing for a caller."""
     arguments = node.args
     for argument in ast.walk(arguments):
         if isinstance(argument, ast.arg):
