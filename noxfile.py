@@ -5,7 +5,6 @@
 # dependencies = ["nox>=2024.10.9"]
 # ///
 import os
-import re
 import shutil
 import sys
 from pathlib import Path
@@ -23,7 +22,6 @@ from nox_support.environments import (  # noqa: E402
     Target,
     chosen_target,
     environment,
-    fetch_wheel,
     fingerprint,
     is_current,
     new_environment,
@@ -33,6 +31,7 @@ from nox_support.environments import (  # noqa: E402
     torch_of,
 )
 from nox_support.machine import THIS, check_machine  # noqa: E402
+from nox_support.releases import compare_releases, try_releases  # noqa: E402
 from nox_support.starter import (  # noqa: E402
     STARTER_SOURCES,
     train_on_starter,
@@ -98,8 +97,6 @@ TYPED_SOURCES = {  # by the environment that has what they import
 BACKEND_TESTS = "openreg/tests"
 # One more than there are cores: tests often wait, for processes, streams and compilers.
 PARALLEL = ["-n", str(min(4, (os.cpu_count() or 1) + 1))]
-# `versions` tries these: the newest patch release of each minor release.
-RELEASES = ("2.13.0", "2.14.1", "2.15.0")
 # Pages that `tests-on -- cuda smoke` runs: the first ones, and what a build may change.
 FIRST_PAGES = [
     "docs/index.md",
@@ -170,34 +167,13 @@ def tests_on(session: nox.Session) -> None:
 @nox.session(venv_backend="none", default=False)
 def versions(session: nox.Session) -> None:
     """Try the releases of torch one by one, show and record a table; -- 2.15.0 ..."""
-    releases = session.posargs or [*RELEASES]
-    if unknown := [name for name in releases if name not in RELEASES]:
-        session.error(f"versions takes some of {', '.join(RELEASES)}, not {unknown}")
-    pinned = (LOCKS / "torch.txt").read_text()
-    for release in releases:
-        target = HERE if f"=={release}\n" in pinned else Target(THIS, torch=release)
-        tools = install_backend(session, target)
-        environment(session, "docs", target)
-        script = "openreg/tests/tools/try_release.py"
-        wheel = next(WHEELS.with_name(target.named(WHEELS.name)).glob("*.whl"))
-        docs_tools = environment(session, "docs", target) / "python"
-        options = ["--wheel", str(wheel), "--docs-python", str(docs_tools)]
-        with step(session, f"torch {release}"):
-            run(session, tools, "python", script, *options)
-    run(session, tools, "python", script, "--table")
+    try_releases(session, install_backend, WHEELS)
 
 
 @nox.session(venv_backend="none", default=False)
 def surface(session: nox.Session) -> None:
     """Compare the extension points of two releases of torch: -- 2.14.1 2.15.0."""
-    wanted = [word for word in session.posargs if re.match(r"\d", word)]
-    if len(wanted) != 2:
-        session.error("surface takes two releases of torch, such as 2.14.1 2.15.0")
-    tools = environment(session, "tests")
-    wheels = [str(fetch_wheel(session, tools, release)) for release in wanted]
-    rest = [word for word in session.posargs if word not in wanted]
-    script = "openreg/tests/tools/compare_surface.py"
-    run(session, tools, "python", script, *wheels, *rest)
+    compare_releases(session)
 
 
 @session_without_venv
