@@ -8,8 +8,9 @@ import torch
 import torch.distributed as dist
 from int8_weight import Int8Weight, quantize, to_int8
 from language_model import compare
-from llama import Llama, sentences
+from llama import Llama, sentences, shard
 from ranks import Ranks
+from sharded_weight import ShardedInt8Weight, quantize_for_fsdp
 from split_columns import split_columns
 from torch.ao.quantization import FakeQuantize
 from torch.distributed.device_mesh import init_device_mesh
@@ -164,6 +165,27 @@ def test_each_rank_keeps_some_rows(two, dynamic):
     for shape, expected, result in two.run(compute_in_parts, dynamic):
         assert shape == (4, 24)
         assert_close(result, expected, rtol=0, atol=1e-6)
+
+
+def compute_sharded(state, dynamic):
+    made = quantize_for_fsdp(model(), dynamic).to("openreg")
+    words = WORDS.to("openreg")
+    with torch.no_grad():
+        expected = made(words)
+        shard(made, init_device_mesh("openreg", (2,)))
+        kept = made.out.weight.to_local()
+        results = [made(words).cpu() for _ in range(2)]
+    assert type(kept) is ShardedInt8Weight and kept.dynamic == dynamic
+    return tuple(kept.codes.shape), tuple(kept.scales.shape), expected.cpu(), results
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_fsdp_keeps_some_rows_and_gathers_codes(two, dynamic):
+    """The second call takes the path of a parameter that was gathered before."""
+    for codes, scales, expected, results in two.run(compute_sharded, dynamic):
+        assert codes == (32, 32) and scales == (32,)  # of 64 words
+        for result in results:
+            assert_close(result, expected, rtol=0, atol=1e-5)
 
 
 def test_sharded_parameters_are_refused(alone):

@@ -304,9 +304,9 @@ FEATURES = [
         6,
     ),
     optional(
-        "Products with weights of 8 bits",
-        "`_int_mm`, `_weight_int8pack_mm`",
-        (f"{A}ops/QuantizedProducts.cpp",),
+        "Products with weights of 8 and 4 bits",
+        "`_int_mm`, `_weight_int8pack_mm`, `_weight_int4pack_mm`, `_scaled_mm`",
+        (f"{A}ops/QuantizedProducts.cpp", f"{A}ops/PackedProducts.cpp"),
         "operators/test_quantized_products.py",
         "modules/quantization",
         6,

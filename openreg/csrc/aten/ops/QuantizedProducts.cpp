@@ -8,6 +8,7 @@
 #include "csrc/aten/kernels/QuantizedProducts.h"
 #include "csrc/aten/launch/Launch.h"
 #include "csrc/aten/launch/OptionalTensor.h"
+#include "csrc/aten/ops/PackedProducts.h"
 
 namespace openreg {
 namespace {
@@ -89,6 +90,7 @@ void register_quantized_products(torch::Library& m) {
   m.impl("_int_mm", int_mm);
   m.impl("_int_mm.out", int_mm_out);
   m.impl("_weight_int8pack_mm", weight_int8pack_mm);
+  register_packed_products(m);  // of 4 bits, and of float8
 }
 // LITERALINCLUDE END: REGISTER_QUANTIZED_PRODUCTS
 
