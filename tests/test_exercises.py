@@ -15,10 +15,6 @@ EXERCISE = re.compile(
 RUN = re.compile(r"^```\{(?:doctest|transcript)\}\n(?:>>>|\$) ", re.MULTILINE)
 PARTS = ("runtime", "operators")
 
-# Pages that have no exercise yet; the list may only become shorter.
-WITHOUT_OPERATORS = {}
-WITHOUT = set(WITHOUT_OPERATORS)  # {} would be a dict
-
 
 def exercise(text):
     """The task and the solution of a page, or None."""
@@ -31,14 +27,7 @@ def exercise(text):
 @pytest.mark.parametrize("name", [p for p in PAGES if p.partition("/")[0] in PARTS])
 def test_a_chapter_has_an_exercise(name):
     there = exercise((DOCS / f"{name}.md").read_text())
-    if name in WITHOUT:
-        assert not there, "remove this page from the list of those without an exercise"
-    else:
-        assert there, "add '## Exercise' before the recap, and a dropdown 'Solution'"
-
-
-def test_the_list_names_pages():
-    assert set(PAGES) >= WITHOUT
+    assert there, "add '## Exercise' before the recap, and a dropdown 'Solution'"
 
 
 SOLUTION = ":::{dropdown} Solution\n\n```{doctest}\n>>> 1\n1\n```\n:::\n\n"
