@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import libraries_table
+import torch
 
 LOCK = Path(__file__).resolve().parents[3] / "requirements/clients.txt"
 
@@ -28,3 +29,8 @@ def test_every_kind_of_row_is_there():
     text = libraries_table.PAGE.read_text()
     for words in ("works unchanged", "one line:", "[plug-in]", "stays on", "refused:"):
         assert f"| {words}" in text or f"| **{words}" in text, words
+
+
+def test_torch_has_no_set_timeout_yet():
+    """With it, the program for torchtitan can call ``Trainer.train()``."""
+    assert not hasattr(torch.distributed, "set_timeout")

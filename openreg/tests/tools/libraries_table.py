@@ -34,7 +34,7 @@ and wrote this page. `nox -s clients` runs the libraries in `requirements/client
 again. A library that is not among them has the date of its run.
 
 * **works unchanged**: the numbers of the CPU, and no operator fell back.
-* **one line**, **plug-in**: the same, with what stands in the row.
+* **one line**, **plug-in**, **program**: the same, with what stands in the row.
 * **stays on the CPU**: the library did not find the device, and raised no error.
 * **refused**: the first line of the error.
 

@@ -235,7 +235,7 @@ def losses_of(processes: int) -> list[float]:
 TITAN = "[program](../frontend/training-libraries.md#torchtitan)"
 
 
-@check("torchtitan", "the debug model, FSDP2 and tensor parallel, 4 processes", TITAN)
+@check("torchtitan", "`debugmodel`, FSDP2 and tensor parallel, 4 processes", TITAN)
 def titan() -> None:
     alone, together = losses_of(1), losses_of(4)
     for one, other in zip(alone, together, strict=True):
