@@ -85,7 +85,7 @@ site_llms_summary = (
 # -- How long a page takes -------------------------------------------------------------
 
 # Pages of more than ten minutes, to be split; the list may only become shorter.
-site_long_pages = ["start/ladder"]
+site_long_pages: list[str] = []
 
 # -- How long a snippet is -------------------------------------------------------------
 

@@ -35,14 +35,15 @@ at::Tensor one_shot_all_reduce_out(const at::Tensor& input, std::string reduce_o
         rank, input.sizes(), input.scalar_type(), offset / input.itemsize())));
   }
   launch(kName, input.device(),
-         [pad = memory.signals(kName, 0), parts, result = KernelTensorArg(out)] {
-           pad.barrier();  // (1)
+         [before = memory.signals(kName, 0), after = memory.signals(kName, 1), parts,
+          result = KernelTensorArg(out)] {
+           before.barrier();  // (1)
            at::Tensor sum = result.alias();
            sum.copy_(parts[0].alias());
            for (size_t rank = 1; rank < parts.size(); ++rank) {
              at::cpu::add_out(sum, sum, parts[rank].alias());  // (2)
            }
-           pad.barrier();  // (3)
+           after.barrier();  // (3)
          });
   // LITERALINCLUDE END: ONE_SHOT_KERNEL
   return out;

@@ -8,7 +8,7 @@ from cloning.full import write_full
 from cloning.spelling import Spelling
 from cloning.stages import REGISTERED, REGISTERING
 from ladder import last_error
-from ladder_page import PAGE, measured_of, page
+from ladder_page import FILES_PAGE, PAGE, files_page, measured_of, page
 from ladder_stages import OPENREG, STAGES, STARTER, TESTS, files_of, included
 from starter_build import install_starter, sources
 from starter_knockouts import quoted
@@ -35,6 +35,7 @@ def run_on_starter(site, run_forked):
 def test_the_page_has_the_files_and_lines_of_the_sources():
     hint = "write it again: python openreg/tests/tools/ladder_page.py"
     assert PAGE.read_text() == page(SHOWN), hint
+    assert FILES_PAGE.read_text() == files_page(), hint
 
 
 def test_the_last_stage_of_the_starter_passes_on_it(run_on_starter):

@@ -1,5 +1,5 @@
 # The text of docs/start/ladder.md around what ladder.py measures.
-"""Makes the page out of what the programs do and of what the files include.
+"""Makes the page out of what the programs do, and a page with the files.
 
 python openreg/tests/tools/ladder_page.py
 
@@ -26,7 +26,9 @@ from ladder_stages import (  # noqa: E402
 from starter_knockouts import quoted  # noqa: E402
 
 PAGE = OPENREG.parent / "docs/start/ladder.md"
+FILES_PAGE = OPENREG.parent / "docs/reference/ladder-files.md"
 Measured = dict[int, tuple[str, str]]  # for each stage: output, and error without it
+FILES = "../reference/ladder-files.md"
 MARKER = "LITERALINCLUDE"  # alone: a line with more of it would be one
 HEAD = """\
 # The ladder
@@ -84,6 +86,13 @@ is in one stage. From stage 4 on they are those of the large backend, with its p
 for Python. `openreg/cloning/stages.py` names what each stage brings, and removes from a
 copy the table rows, bindings and imports of the files that are not there.
 """
+FILES_HEAD = """\
+# Files of each stage
+
+Each stage of [the ladder](../start/ladder.md) with the files that it brings, and the
+functions of the driver that these call for the first time. `nox -s ladder -- all`
+builds every stage from exactly these files.
+"""
 STAND_IN = """\
 There is no C++ yet. A file `_C.py` stands in for it:
 
@@ -123,6 +132,20 @@ def page(measured: Measured) -> str:
     return "\n".join([HEAD.format(table="\n".join(lines)), *parts, TAIL])
 
 
+def files_page() -> str:
+    """Return the text of the page with the files of each stage."""
+    parts = [FILES_HEAD]
+    seen: set[str] = set()
+    for stage in STAGES:
+        files = files_of(stage)
+        new = [name for name in driver_functions(files) if name not in seen]
+        seen |= set(new)
+        functions = ", ".join(f"`{name}`" for name in new) or "none"
+        parts.append(f"## {stage.number}. {stage.title}\n")
+        parts += [*by_folder(files), f"* driver: {functions}\n"]
+    return "\n".join(parts)
+
+
 def measured_of(text: str) -> Measured:
     """What a page says that the programs do."""
     found: Measured = {}
@@ -144,7 +167,6 @@ def anchor(stage: Stage) -> str:
 def section(
     stage: Stage, printed: str, error: str, files: list[Path], functions: list[str]
 ) -> str:
-    new = [f"`{name}`" for name in functions]
     program = f"../../openreg/tests/examples/ladder/{stage.program.name}"
     output = "; ".join(f"`{line}`" for line in printed.splitlines())
     text = [
@@ -159,9 +181,8 @@ def section(
         *([STAND_IN.format(marker=MARKER)] if stage.number == 0 else []),
         f"It prints {output}. Without this stage:\n",
         f"> {quoted(error)}\n",
-        f":::{{dropdown}} {len(files)} files, and {len(new)} more driver functions\n",
-        *by_folder(files),
-        f"* driver: {', '.join(new) or 'none'}\n:::\n",
+        f"It brings [{len(files)} files]({FILES}#{anchor(stage)}), with "
+        f"{len(functions)} driver functions that no stage before it calls.\n",
     ]
     return "\n".join(text)
 
@@ -177,3 +198,4 @@ def by_folder(files: list[Path]) -> list[str]:
 
 if __name__ == "__main__":
     PAGE.write_text(page(measured_of(PAGE.read_text())))
+    FILES_PAGE.write_text(files_page())
