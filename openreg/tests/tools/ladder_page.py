@@ -28,6 +28,7 @@ from starter_knockouts import quoted  # noqa: E402
 PAGE = OPENREG.parent / "docs/start/ladder.md"
 FILES_PAGE = OPENREG.parent / "docs/reference/ladder-files.md"
 Measured = dict[int, tuple[str, str]]  # for each stage: output, and error without it
+LONG = {3: "loss.backward()", 6: "y.square().sum().backward()"}  # what stands out
 FILES = "../reference/ladder-files.md"
 MARKER = "LITERALINCLUDE"  # alone: a line with more of it would be one
 HEAD = """\
@@ -176,7 +177,7 @@ def section(
         ":language: python",
         f":start-after: {MARKER} START: LADDER_STAGE_{stage.number}",
         f":end-before: {MARKER} END: LADDER_STAGE_{stage.number}",
-        *([":emphasize-text: loss.backward()"] if stage.number == 3 else []),
+        *([f":emphasize-text: {LONG[stage.number]}"] if stage.number in LONG else []),
         "```\n",
         *([STAND_IN.format(marker=MARKER)] if stage.number == 0 else []),
         f"It prints {output}. Without this stage:\n",
