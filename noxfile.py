@@ -89,7 +89,7 @@ TYPED_PROGRAMS = [
     "tests/lint_repository.py",
 ]
 TYPED_TOOLS = ["noxfile.py", "tests/nox_support", "openreg/new_backend.py"]
-TYPED_TOOLS += ["openreg/cloning"]
+TYPED_TOOLS += ["openreg/cloning", "openreg/check_wheel.py", "openreg/merge_wheels.py"]
 TYPED_SOURCES = {  # by the environment that has what they import
     "tests": [*TYPED_TOOLS, *PACKAGES, *TYPED_PROGRAMS],
     "docs": ["docs/_ext"],

@@ -1,4 +1,5 @@
-// Lets other Python threads run while a binding waits; see docs/runtime/memory-streams.md.
+// Lets other Python threads run while a binding waits; see
+// docs/runtime/memory-streams.md.
 #pragma once
 
 #include <torch/csrc/utils/pybind.h>
