@@ -91,6 +91,14 @@ KNOWN_OF_WAYS = [
     ),
     some(
         "mistakes",
+        WRONG,
+        "no error, but on the CPU: NotImplementedError: .*not implemented for",
+        "nn.functional.logsigmoid",
+        "The device checks no dtype where no tensor has an element.",
+        rare=True,
+    ),
+    some(
+        "mistakes",
         ERROR,
         "IndexError: Dimension out of range",
         "narrow_copy",
