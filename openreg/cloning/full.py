@@ -47,7 +47,6 @@ EDITS: dict[str, list[tuple[str, str]]] = {
         (" and settings of the development tools", ""),
         (" for a simulated accelerator, and the guide that explains it", ""),
         ('readme = "README.md"', 'readme = "CLONING.md"'),
-        (", where the Autoload chapter shows them", ""),
         ("# nox -s tests\n", ""),
         (', "tests"]\npythonpath', "]\npythonpath"),
         ("; tests-on -- cuda smoke runs it", ""),

@@ -37,7 +37,7 @@ BROUGHT = [
             *("*/Convolution.*", "*/Attention.*", "*/Rnn.*", "*/Transformer.*"),
             *("*/CosineSimilarity.*", "csrc/aten/RegisterAutograd.cpp"),
             *("csrc/aten/*/Sparse*", "*/Layouts.*", "csrc/aten/RegisterLayouts.cpp"),
-            *("*/QuantizedProducts.*", "csrc/aten/kernels/RandomKernel.*"),
+            *("*/QuantizedProducts.*", "*/PackedProducts.*", "*/RandomKernel.*"),
         ],
     ),
     (
@@ -72,12 +72,22 @@ EMPTY = re.compile(
 INCLUDE = re.compile(r'^#include "((?:csrc|torch_openreg)/[^"]+)"\n', re.MULTILINE)
 # A step of the registration that one file of the device module takes.
 STEP = re.compile(r"^torch_openreg\.openreg\.(\w+)\._register\w*\(\)\n", re.MULTILINE)
-# The package and the entry point of the compiler, and how the device module finds it.
+# Packages and entry points of the last stage, and how the device module finds them.
 COMPILER = [
     '        "torch_openreg._inductor",\n',
     '        "torch_dynamo_backends": [\n'
     '            "openreg = torch_openreg._dynamo:record_graphs",\n'
     "        ],\n",
+    '        "torch.distributed.backends": [  # read by torch 2.14 and newer\n'
+    '            "occl = torch_openreg.openreg._distributed:_register",\n'
+    "        ],\n",
+    "def _inductor_backend_init() -> None:\n"
+    '    """Register with Inductor: torch 2.15 calls this before its first '
+    'compilation."""\n'
+    '    import_module("torch_openreg._inductor").register()\n\n\n',
+    '        if name == "Scheduling":  # Inductor of torch 2.13 and 2.14 looks for it\n'
+    "            _inductor_backend_init()\n",
+    "from importlib import import_module\n",
 ]
 
 
@@ -104,7 +114,8 @@ def cut(path: str, text: str, kept: dict[str, str]) -> str:
         kept: the texts of all files of the stage, by their paths.
     """
     name = Path(path).name
-    if "openreg/torch_openreg/_dynamo.py" not in kept:
+    own = path in ("setup.py", f"{MODULE}/__init__.py")
+    if own and "openreg/torch_openreg/_dynamo.py" not in kept:
         for piece in COMPILER:
             text = text.replace(piece, "")
     if name == "_load.py":

@@ -12,6 +12,7 @@ FOLDERS = ("csrc", "torch_openreg/csrc", "third_party/openreg/csrc")
 SOURCES = [
     path for folder in FOLDERS for path in sorted((OPENREG / folder).rglob("*.cpp"))
 ]
+SOURCES += sorted((OPENREG / "torch_openreg/csrc").glob("*.h"))  # parts of Module.cpp
 
 # What a registration calls throws if somebody else was there first, or replaces it.
 THROW = {

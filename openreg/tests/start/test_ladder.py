@@ -112,10 +112,13 @@ def test_a_copy_mentions_nothing_of_later_stages(copies, stage):
                 assert (path.parent / f"{name}.py").is_file(), f"{path}: {name}"
     for name in DEVICE_MODULE.findall((code / "torch_acme/_load.py").read_text()):
         assert (code / f"torch_acme/acme/{name}.py").is_file(), name
-    for name in re.findall(
-        r'"torch_acme\.(_[a-z]\w*)"', (root / "setup.py").read_text()
-    ):
+    setup = (root / "setup.py").read_text()
+    for name in re.findall(r'"torch_acme\.(_[a-z]\w*)"', setup):
         assert (code / "torch_acme" / name).is_dir(), name
+    if stage is not BROUGHT[-1]:
+        module = (code / "torch_acme/acme/__init__.py").read_text()
+        assert "_inductor" not in module + setup
+        assert "ccl" not in setup
 
 
 def test_the_last_copy_is_the_whole_backend(copies):
