@@ -19,8 +19,6 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-import torch
-
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parents[2] / "docs/reference/libraries-table.md"
 RECORDED = HERE / "libraries/recorded.json"
@@ -55,9 +53,12 @@ def in_child(library: str, answer: Any) -> None:
 
 
 def measure(library: str) -> Any:
-    """Run the checks of a library in a process of its own."""
-    assert torch.__version__  # imported before the fork: a second less in each child
-    context = multiprocessing.get_context("fork")
+    """Run the checks of a library in a process of its own.
+
+    A fork of this one could not use the device, if this one has used it.
+    """
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["torch"])  # once for all libraries
     answer = context.SimpleQueue()
     child = context.Process(target=in_child, args=(library, answer))
     child.start()
