@@ -70,7 +70,7 @@ def test_a_term_is_defined_shortly_and_used(term: str) -> None:
     assert any(used(term, text) for text in explaining), "its page does not use it"
 
 
-@pytest.mark.parametrize("page", set(PAGES) - {GLOSSARY, *GENERATED})
+@pytest.mark.parametrize("page", sorted(set(PAGES) - {GLOSSARY, *GENERATED}))
 def test_a_bold_term_has_an_entry(page: str) -> None:
     bold = {" ".join(text.split()) for text in BOLD.findall(PAGES[page])}
     unknown = {text for text in bold - EMPHASIS if term_of(text, TERMS) is None}
