@@ -24,7 +24,9 @@ EMPHASIS = {
     *("openreg", "pinned memory is freed in destructors", "quantizer", "required"),
     *("safetensors", "scale", "shard", "signal", "silently", "state", "thread"),
     *("state-dict API", "ticket", "tiles", "torchao", "twin", "ways", "wrapper"),
-    *("wrong values", "zero tensor", "cause", "slow kernel", "twins"),
+    *("wrong values", "zero tensor", "cause", "slow kernel", "twins", "build"),
+    *("sources", "finds", "one line", "plug-in", "program", "refused"),
+    *("stays on the CPU", "works unchanged"),
 }
 REQUIRED = """
 dispatcher, dispatch key, kernel, kernel launch, asynchronous, stream, event,
