@@ -34,8 +34,8 @@ MARKER = "LITERALINCLUDE"  # alone: a line with more of it would be one
 HEAD = """\
 # The ladder
 
-After this page you know in which order to build a backend, what works after each stage,
-and which error shows that the next stage is missing. Read
+After this page you know the stages of bring-up: in which order to build a backend, what
+works after each stage, and which error shows that the next stage is missing. Read
 [the operators of your first backend](first-operators.md) first: that backend is stages
 0 to 3.
 
