@@ -63,6 +63,8 @@ stream
 The copy has neither files nor registrations of later stages. `--stage 5` adds those of
 stage 5, and so on; [make it yours](../ship/make-it-yours.md) explains the copy.
 
+## Stages of bring-up
+
 {table}
 
 * **files, lines:** what to add, without the files of the stages before. The lines are
