@@ -67,6 +67,7 @@ def raises(error):
 
 
 def test_each_outcome_costs_one_case_only(monkeypatch):
+    # Planted cases start no work on a device, so there is nothing to wait for.
     monkeypatch.setattr(torch_conformance._device.Device, "settle", lambda self: None)
     cases = [
         planted("a.missing", raises(Missing("no such feature"))),

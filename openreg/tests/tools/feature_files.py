@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from feature_list import FEATURES, MODULE, PACKAGE, Feature
-from ladder_stages import OPENREG, STAGES, STARTER, closure, files_of
+from ladder_stages import OPENREG, STAGES, STARTER, files_of, included
 
 FROM_MODULE = re.compile(r"^from \.(\w+) import", re.MULTILINE)
 FROM_PACKAGE = re.compile(r"^from torch_openreg import ([\w, ]+)", re.MULTILINE)
@@ -49,6 +49,22 @@ def imported(path: Path) -> list[Path]:
     for group in FROM_PACKAGE.findall(text):
         files += [OPENREG / PACKAGE / f"{name}.py" for name in group.split(", ")]
     return [file for file in files if file.is_file()]
+
+
+def closure(roots: list[str]) -> set[str]:
+    """The files that some include, and for each header the source beside it."""
+    found: set[str] = set()
+    left = list(roots)
+    while left:
+        name = left.pop()
+        path = OPENREG / name
+        if name in found or not path.is_file():
+            continue
+        found.add(name)
+        left += included(path)
+        if path.suffix == ".h":
+            left.append(str(Path(name).with_suffix(".cpp")))
+    return found
 
 
 @cache

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 TOOLS = Path(__file__).resolve().parent
@@ -116,17 +117,23 @@ Next: [features](features.md), with the files and the test of each one.
 """
 
 
+def brought() -> Iterator[tuple[Stage, list[Path], list[str]]]:
+    """Each stage, its files, and the driver functions that no stage before calls."""
+    seen: set[str] = set()
+    for stage in STAGES:
+        files = files_of(stage)
+        functions = [name for name in driver_functions(files) if name not in seen]
+        seen |= set(functions)
+        yield stage, files, functions
+
+
 def page(measured: Measured) -> str:
     """Return the text of the page."""
     lines = ["| stage | files | lines | driver | days | the error without it |"]
     lines.append("|---|--:|--:|--:|--:|---|")
     parts = []
-    seen: set[str] = set()
-    for stage in STAGES:
+    for stage, files, functions in brought():
         printed, error = measured[stage.number]
-        files = files_of(stage)
-        functions = [name for name in driver_functions(files) if name not in seen]
-        seen |= set(functions)
         link = f"[{stage.number}. {stage.title}](#{anchor(stage)})"
         lines_ = lines_of(files) if stage.in_starter else round(lines_of(files), -2)
         counts = f"{len(files)} | {lines_} | {len(functions)} | {stage.days}"
@@ -138,11 +145,7 @@ def page(measured: Measured) -> str:
 def files_page() -> str:
     """Return the text of the page with the files of each stage."""
     parts = [FILES_HEAD]
-    seen: set[str] = set()
-    for stage in STAGES:
-        files = files_of(stage)
-        new = [name for name in driver_functions(files) if name not in seen]
-        seen |= set(new)
+    for stage, files, new in brought():
         functions = ", ".join(f"`{name}`" for name in new) or "none"
         parts.append(f"## {stage.number}. {stage.title}\n")
         parts += [*by_folder(files), f"* driver: {functions}\n"]

@@ -149,22 +149,6 @@ def included(path: Path) -> list[str]:
     return INCLUDE.findall(path.read_text())
 
 
-def closure(roots: list[str]) -> set[str]:
-    """The files that some include, and for each header the source beside it."""
-    found: set[str] = set()
-    left = list(roots)
-    while left:
-        name = left.pop()
-        path = OPENREG / name
-        if name in found or not path.is_file():
-            continue
-        found.add(name)
-        left += included(path)
-        if path.suffix == ".h":
-            left.append(str(Path(name).with_suffix(".cpp")))
-    return found
-
-
 def files_of(stage: Stage) -> list[Path]:
     """The files that a stage brings, without those of the stages before it."""
     if not stage.in_starter:

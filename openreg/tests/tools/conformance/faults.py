@@ -70,7 +70,7 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {  # what it returns instead
 
 
 def _on_cpu(name: str, change: Callable[..., Any]) -> Callable[..., Any]:
-    """A kernel that computes on the CPU, and spoils the result."""
+    """A kernel that computes on the CPU, and changes the result."""
     import torch
 
     packet, _, overload = name.partition(".")
