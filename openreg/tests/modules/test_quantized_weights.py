@@ -10,7 +10,7 @@ from int8_weight import Int8Weight, quantize, to_int8
 from language_model import compare
 from llama import Llama, sentences, shard
 from ranks import Ranks
-from sharded_weight import ShardedInt8Weight, quantize_for_fsdp
+from sharded_weight import ShardedInt8Weight
 from split_columns import split_columns
 from torch.ao.quantization import FakeQuantize
 from torch.distributed.device_mesh import init_device_mesh
@@ -168,7 +168,7 @@ def test_each_rank_keeps_some_rows(two, dynamic):
 
 
 def compute_sharded(state, dynamic):
-    made = quantize_for_fsdp(model(), dynamic).to("openreg")
+    made = quantize(model(), dynamic, ShardedInt8Weight).to("openreg")
     words = WORDS.to("openreg")
     with torch.no_grad():
         expected = made(words)

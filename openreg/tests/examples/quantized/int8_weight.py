@@ -85,10 +85,10 @@ class Int8Weight(torch.Tensor):
 
 
 # LITERALINCLUDE START: QUANTIZE_MODEL
-def quantize(model, dynamic=False):
+def quantize(model, dynamic=False, weight_class=Int8Weight):
     for layer in model.modules():
         if isinstance(layer, torch.nn.Linear):
-            weight = Int8Weight(*to_int8(layer.weight.detach()), dynamic)
+            weight = weight_class(*to_int8(layer.weight.detach()), dynamic)
             layer.weight = torch.nn.Parameter(weight, requires_grad=False)
     return model
 

@@ -1,6 +1,6 @@
 # A weight of int8 that FSDP2 splits by its rows; see docs/modules/four-bits.md.
 import torch
-from int8_weight import Int8Weight, to_int8
+from int8_weight import Int8Weight
 
 aten = torch.ops.aten
 
@@ -29,11 +29,3 @@ class ShardedInt8Weight(Int8Weight):
     def fsdp_post_all_gather(self, parts, dynamic, param_dtype, *, out=None):
         return None if out is not None else (type(self)(*parts, dynamic), parts)
         # LITERALINCLUDE END: INT8_SHARDED
-
-
-def quantize_for_fsdp(model, dynamic=False):
-    for layer in model.modules():
-        if isinstance(layer, torch.nn.Linear):
-            weight = ShardedInt8Weight(*to_int8(layer.weight.detach()), dynamic)
-            layer.weight = torch.nn.Parameter(weight, requires_grad=False)
-    return model
