@@ -14,8 +14,9 @@ from .calls import call, outcome
 from .mirror import mirror, parts, tensors
 
 # How long an operator may wait for the device before the device goes on: some need a
-# value from it.
-PATIENCE = 0.1  # seconds
+# value from it. A launch takes a thousandth of that; some operators have a thousand
+# samples, and each is held four times.
+PATIENCE = 0.02  # seconds
 
 
 @contextlib.contextmanager
