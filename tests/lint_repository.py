@@ -38,6 +38,7 @@ FORBIDDEN = {
     "a test that does not run": re.compile(
         r"mark\.(?:skip|xfail)|pytest\.(?:skip|xfail|importorskip)\b|GTEST[_]SKIP"
     ),
+    "a conflict of a merge": re.compile(r"^(?:<{7}|={7}|>{7})(?: |$)"),
     "an import that the conftest.py of another folder may answer": re.compile(
         r"\b(?:from|import) conftes[t]\b"
     ),

@@ -26,6 +26,7 @@ def lint(root, name, content):
         ("CMakeLists.txt", "# Builds all of this.\n"),
         (".ci/run", "#!/usr/bin/env bash\n# Runs what a change must pass.\n"),
         ("page.md", "# Title\n"),
+        ("page.md", "Title\n" + "=" * 8 + "\n"),
         ("openreg/csrc/aten/page.md", "`aten/page.{md,md}`, `csrc/aten`, `aten/p*`\n"),
         ("picture.png", b"\x89PNG\0"),
         ("a.cpp", HEADER + "int a;\n" * 449),
@@ -82,6 +83,9 @@ def test_good_file(tmp_path, name, content):
             HEADER + "GTEST" + "_SKIP();\n",
             "a.cpp:2: a test that does not run: GTEST",
         ),
+        ("a.md", "<" * 7 + " HEAD\n", "a.md:1: a conflict of a merge: <<<"),
+        ("a.md", "=" * 7 + "\n", "a.md:1: a conflict of a merge: ==="),
+        ("a.md", ">" * 7 + " 1cad5ec (x)\n", "a.md:1: a conflict of a merge: >>>"),
     ],
 )
 def test_planted_fault(tmp_path, name, content, expected):
