@@ -9,6 +9,9 @@ from typing import Any
 ROWS = {
     "MLP step, device / CPU": "training step of an MLP | the CPU, compiled",
     "CNN step, device / CPU": "training step of a CNN | the CPU, compiled",
+    "CNN step, device / CPU, contiguous": (
+        "the same | the CPU, compiled without channels last"
+    ),
     "Transformer step, device / CPU": (
         "training step of a Transformer block | the CPU, compiled"
     ),

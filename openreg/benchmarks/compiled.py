@@ -51,12 +51,16 @@ def timed(call: Call, repeat: int = 1) -> float:
     return (time.perf_counter() - start) / repeat
 
 
-def training(make: Callable[[], nn.Module], *shape: int) -> Callable[[str], Call]:
+def training(
+    make: Callable[[], nn.Module], *shape: int, channels_last: bool = True
+) -> Callable[[str], Call]:
+    options = {"layout_optimization": channels_last}
+
     def on(device: str) -> Call:
         torch.manual_seed(0)
         net, x = make().to(device), torch.randn(*shape).to(device)
         optimizer = torch.optim.SGD(net.parameters(), lr=0.01, momentum=0.9)
-        forward = torch.compile(net)
+        forward = torch.compile(net, options=options)
 
         def step() -> None:
             optimizer.zero_grad()
@@ -116,6 +120,9 @@ def rows(cache: str) -> list[Row]:
         Row(f"{name} step, device / CPU", on("openreg"), on("cpu"))
         for name, on in steps.items()
     ]
+    same = training(cnn, 16, 16, 32, 32, channels_last=False)
+    row = Row("CNN step, device / CPU, contiguous", same("openreg"), same("cpu"))
+    found.insert(2, row)
     found += [
         Row("1 M elements, compiled / eager", lambda: fused(x), lambda: large(x), 3),
         Row("tiny, device / CPU", lambda: call(small), lambda: call_on_cpu(on_cpu), 50),

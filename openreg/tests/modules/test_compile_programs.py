@@ -48,6 +48,25 @@ def compare(function, *values, **options):
     assert_close(fused, on_cpu)
 
 
+def test_convolutions_of_images_in_channels_last():
+    def call(x, weight):
+        return nn.functional.conv2d(x, weight, padding=1).relu().flatten(1)
+
+    images = torch.randn(2, 3, 8, 8).to(memory_format=torch.channels_last)
+    compare(call, images, torch.randn(4, 3, 3, 3))
+
+
+def test_convolutions_that_inductor_changes_to_channels_last():
+    net = nn.Sequential(nn.Conv2d(72, 80, 3), nn.ReLU(), nn.MaxPool2d(2))
+    weights = dict(net.named_parameters())
+    assert inductor_config.layout_optimization  # it changes large convolutions
+
+    def call(x, weights):
+        return torch.func.functional_call(net, weights, (x,))
+
+    compare(call, torch.randn(2, 72, 9, 9), weights)
+
+
 def test_mutation_views_and_indices():
     def call(x, y):
         x.mul_(2)

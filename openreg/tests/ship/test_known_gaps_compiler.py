@@ -104,6 +104,7 @@ LINES = {
     "torch/_inductor/codegen/cpp_wrapper_cpu.py:2161": "in DEVICE_TO_ATEN",
     "torch/csrc/inductor/aoti_runtime/model_base.h:403": "(cpu|cuda|xpu|mps)",
     "torch/_inductor/codegen/wrapper_fxir.py:311": "CachingAutotuner",
+    "torch/_subclasses/fake_impls.py:1821": "_conv_determine_backend_memory_format",
     "torch/_inductor/scheduler.py:7019": "red_numel * red_rnumel",
     "torch/_prims/rng_prims.py:191": "Backend not supported",
     "torch/utils/_triton.py:200": "triton_supported_devices",

@@ -9,7 +9,7 @@ database, forward and backward, is made with fake tensors first.
 import contextlib
 import itertools
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -21,9 +21,14 @@ from torch._subclasses.fake_tensor import (
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.testing._internal.opinfo.core import OpInfo
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves, tree_map_only
+from torch.utils._pytree import tree_leaves, tree_map, tree_map_only
 
 NOT_KNOWN = (DataDependentOutputException, DynamicOutputShapeException)
+# Their kernels call others, which have kernels of the device and no fake tensors.
+COMPOSITE = (
+    torch.ops.aten.convolution.default,
+    torch.ops.aten.convolution_backward.default,
+)
 DTYPES = (torch.float32, torch.int64, torch.complex64)
 
 
@@ -92,6 +97,8 @@ class CompareWithFake(TorchDispatchMode):
 
 
 def has_kernel(func: torch._ops.OpOverload) -> bool:
+    if func in COMPOSITE:
+        return True
     of_device = torch._C._dispatch_has_kernel_for_dispatch_key
     return func.namespace == "aten" and of_device(func.name(), "PrivateUse1")
 
@@ -105,14 +112,35 @@ def samples(op: OpInfo, limit: int | None) -> Iterator[Any]:
     return iter(())
 
 
-def compare(limit: int | None = None, all_of: frozenset[str] = frozenset()):
-    """Run `limit` samples of each operator, and all samples of some."""
+def channels_last(argument: Any) -> Any:
+    """Give a tensor that may be a batch of images the strides of channels last."""
+    formats = {4: torch.channels_last, 5: torch.channels_last_3d}
+    if not isinstance(argument, torch.Tensor) or argument.dim() not in formats:
+        return argument
+    if argument.layout != torch.strided:
+        return argument
+    same = argument.detach().contiguous(memory_format=formats[argument.dim()])
+    return same.requires_grad_(argument.requires_grad)
+
+
+def compare(
+    limit: int | None = None,
+    all_of: frozenset[str] = frozenset(),
+    change: Callable[[Any], Any] = lambda argument: argument,
+):
+    """Run `limit` samples of each operator, and all samples of some.
+
+    Args:
+        change: is called with each argument of a sample, and returns what replaces it.
+    """
     mode = CompareWithFake()
     for op in op_db:
         for sample in samples(op, None if op.name in all_of else limit):
+            given = sample.input, sample.args, sample.kwargs
+            given, args, kwargs = tree_map(change, given)
             # Calls that the device refuses are other tests' matter.
             with contextlib.suppress(Exception), mode:
-                results = tree_leaves(op(sample.input, *sample.args, **sample.kwargs))
+                results = tree_leaves(op(given, *args, **kwargs))
                 differentiable = [
                     x for x in results if torch.is_tensor(x) and x.requires_grad
                 ]

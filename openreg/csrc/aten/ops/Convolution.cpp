@@ -3,7 +3,6 @@
 
 #include <ATen/native/ConvUtils.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/empty_like.h>
 
 #include "csrc/aten/kernels/Convolution.h"
 #include "csrc/aten/launch/Launch.h"
@@ -108,21 +107,6 @@ void check_dtypes(const at::Tensor& input, const at::Tensor& weight,
       supported, "openreg: convolution is not implemented for '", dtype, "'");
 }
 
-bool is_channels_last(const at::Tensor& tensor) {
-  const at::MemoryFormat format = tensor.suggest_memory_format();
-  return format == at::MemoryFormat::ChannelsLast ||
-         format == at::MemoryFormat::ChannelsLast3d;
-}
-
-// Channels last goes through a network: one tensor decides, input or weight.
-at::MemoryFormat memory_format(const at::Tensor& input, const at::Tensor& weight) {
-  if (!is_channels_last(input) && !is_channels_last(weight)) {
-    return at::MemoryFormat::Contiguous;
-  }
-  return input.dim() == 5 ? at::MemoryFormat::ChannelsLast3d
-                          : at::MemoryFormat::ChannelsLast;
-}
-
 }  // namespace
 
 // LITERALINCLUDE START: CONVOLUTION
@@ -141,8 +125,7 @@ at::Tensor convolution_overrideable(const at::Tensor& input, const at::Tensor& w
               "Given weight of size ", weight.sizes(),
               ", expected bias to be 1-dimensional with ", sizes[1],
               " elements, but got bias of size ", given_bias.sizes(), " instead");
-  at::Tensor output = at::empty(
-      sizes, input.options().memory_format(memory_format(input, weight)));  // (2)
+  at::Tensor output = at::empty(sizes, input.options());  // (2)
   launch("convolution", input.device(),
          [in = KernelTensorArg::input(input), w = KernelTensorArg::input(weight),
           b = capture_input(bias), out = KernelTensorArg(output), g] {  // (3)
@@ -168,13 +151,12 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> convolution_backward_overrideable
   TORCH_CHECK(grad_output.sizes() == at::IntArrayRef(sizes),
               "openreg: convolution_backward: expected grad_output of size ",
               at::IntArrayRef(sizes), ", but got ", grad_output.sizes());
-  const auto format = memory_format(input, weight);
   std::array<at::Tensor, 3> grads;
   if (output_mask[0]) {
-    grads[0] = at::empty_like(input, input.options().memory_format(format));
+    grads[0] = at::empty(input.sizes(), input.options());
   }
   if (output_mask[1]) {
-    grads[1] = at::empty_like(weight, weight.options().memory_format(format));
+    grads[1] = at::empty(weight.sizes(), weight.options());
   }
   if (output_mask[2]) {
     grads[2] = at::empty({sizes[1]}, weight.options());
