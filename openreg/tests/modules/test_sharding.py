@@ -18,6 +18,7 @@ from sharding_support import (
     whole,
 )
 from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import fully_shard
 from torch.distributed.pipelining import (
     PipelineStage,
     Schedule1F1B,
@@ -199,6 +200,34 @@ def test_parts_of_less_than_four_numbers_repeat_each_other(four):
     """Torch rounds up where a part begins; so it is on CUDA."""
     parts = four.run(random_numbers, 4)[0][0]
     assert torch.cat(parts).unique().numel() < 8
+
+
+# --- The operators with which FSDP2 packs its buffers ---------------------------------
+
+
+def pack_and_unpack(device):
+    """Return what the three operators write, for two parameters of two processes."""
+    first, second = torch.arange(6.0).view(3, 2), torch.arange(5.0) + 10
+    parts = [first.to(device), second.to(device)]
+    sizes, whole = [3, 2], torch.zeros(10, device=device)
+    inputs = [parts[0].view(-1)[:3], parts[1][:2]]
+    torch.ops.fsdp.all_gather_copy_in(inputs, whole, sizes, 5, 1)  # as rank 1
+    out = [torch.zeros(2, size, device=device) for size in sizes]
+    torch.ops.fsdp.split_with_sizes_copy(whole.view(2, 5), sizes, dim=1, out=out)
+    chunks = torch.zeros(2, 7, device=device)
+    torch.ops.fsdp.chunk_cat(parts, 0, 2, out=chunks)
+    return [tensor.cpu() for tensor in (whole, *out, chunks)]
+
+
+def test_fsdp_packs_with_kernels_of_the_device(no_fallback):
+    assert fully_shard  # importing it registers the operators
+    for name in ("all_gather_copy_in", "split_with_sizes_copy", "chunk_cat"):
+        has = torch._C._dispatch_has_kernel_for_dispatch_key
+        assert has(f"fsdp::{name}", "PrivateUse1")
+    results = pack_and_unpack("openreg")
+    expected = pack_and_unpack("cpu")
+    assert all(map(torch.equal, results, expected))
+    assert all(tensor.any() for tensor in expected)
 
 
 # --- Missing attributes and killed processes ------------------------------------------
