@@ -140,6 +140,14 @@ def test_a_known_wrong_that_is_right_is_a_problem(monkeypatch):
     assert len(problems([Verdict("abs", "bool", "out", "crash")])) == 1
 
 
+def test_each_failure_of_a_case_needs_a_reason(monkeypatch):
+    entry = some("forward", "wrong value", "strides", "abs", "for the test")
+    monkeypatch.setattr(known, "KNOWN", [entry])
+    failures = ("wrong value", "strides 1"), ("error", "ValueError: 2")
+    found = Verdict("abs", "bool", "forward", *failures[0], others=[failures[1]])
+    assert problems([found]) == ["abs bool forward: error, ValueError: 2"]
+
+
 def test_a_known_wrong_that_no_case_shows_is_a_problem_of_a_whole_run(monkeypatch):
     entry = some("forward", "wrong value", "strides", "abs neg", "for the test")
     monkeypatch.setattr(known, "KNOWN", [entry])
@@ -161,6 +169,7 @@ def test_faults_are_found_and_spoil_nothing_else(monkeypatch):
         "fine": ("right", ""),
         "hang": ("hang", "Timeout"),
         "fault": ("error", "AcceleratorError"),
+        "both": ("wrong value", "not close"),
         "late": ("error", "ValueError: only here"),
         "silent": ("wrong value", "no error, but on the CPU: ValueError"),
         "value": ("wrong value", "not close"),
@@ -178,6 +187,8 @@ def test_faults_are_found_and_spoil_nothing_else(monkeypatch):
         kind, detail = expected[verdict.operator]
         assert verdict.verdict == kind, verdict
         assert detail in verdict.detail, verdict
+        others = ["error"] if verdict.operator == "both" else []
+        assert [kind for kind, _ in verdict.failures[1:]] == others, verdict
 
 
 def test_a_copy_of_a_sample_keeps_strides_and_shared_memory():

@@ -170,8 +170,8 @@ c10::DimVector sizes_along(const at::Tensor& self, int64_t dim,
   c10::DimVector sizes(self.sizes());
   dim = at::maybe_wrap_dim(dim, self.dim());
   if (!sizes.empty()) {
-    TORCH_CHECK(self.size(dim) > 0 || index.numel() == 0,
-                "index_select(): self indexing axis dim should be positive");
+    TORCH_CHECK_INDEX(self.size(dim) > 0 || index.numel() == 0,
+                      "index_select(): self indexing axis dim should be positive");
     sizes[dim] = index.numel();
   } else {
     TORCH_CHECK(index.numel() == 1,

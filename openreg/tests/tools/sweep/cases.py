@@ -71,6 +71,7 @@ class Verdict:
     way: str
     verdict: str = RIGHT
     detail: str = ""  # of the first sample that was not right
+    others: list[tuple[str, str]] = field(default_factory=list)  # verdicts and details
     samples: int = 0
     same_errors: int = 0  # samples that both devices refuse with the same type of error
     fallbacks: list[str] = field(default_factory=list)
@@ -78,6 +79,13 @@ class Verdict:
     @property
     def case(self) -> Case:
         return Case(self.operator, self.dtype, self.way)
+
+    @property
+    def failures(self) -> list[tuple[str, str]]:
+        """Verdicts and details of the samples that were not right, alike ones once."""
+        if self.verdict in (RIGHT, "same error"):
+            return []
+        return [(self.verdict, self.detail), *map(tuple, self.others)]  # lists in JSON
 
 
 def all_cases() -> list[Case]:

@@ -1,10 +1,11 @@
 # Checks one case on the device against the CPU; see docs/ship/sweep.md.
+import re
 from typing import Any
 
 import torch
 from torch.testing._internal.opinfo.core import SampleInput
 
-from .cases import IN_GAPS, OPERATORS, RIGHT, Case, Verdict, samples
+from .cases import IN_GAPS, OPERATORS, Case, Verdict, samples
 from .compare import WrongDevice, WrongValue, compare, compare_sharing
 from .exceptions import (
     ARBITRARY_STRIDES,
@@ -18,12 +19,15 @@ from .views import memories
 from .ways import WAYS
 
 DEVICE = "openreg:0"
+MANY = 50  # failures that a verdict keeps
 MISTAKEN = ("refusal", "mistakes")  # the ways where an error is the usual end
 KINDS: dict[type, str] = {WrongDevice: "wrong device", WrongValue: "wrong value"}
 
 
 class DeviceFault(Exception):
     """The device reported a fault; this process cannot use it any more."""
+
+    verdict: Verdict  # with the samples before
 
 
 def check(case: Case, limit: int | None) -> Verdict:
@@ -34,19 +38,31 @@ def check(case: Case, limit: int | None) -> Verdict:
     """
     verdict = Verdict(*case)
     torch.openreg.reset_fallback_counts()
+    seen: set[str] = set()
     for sample in samples(case, limit):
         verdict.samples += 1
         try:
             verdict.same_errors += not _check_sample(case, sample)
-        except DeviceFault:
-            raise
         except Exception as error:
-            if verdict.verdict == RIGHT:
-                verdict.verdict = KINDS.get(type(error), "error")
-                verdict.detail = f"{describe(error)}; with {sample.summary()}"[:2000]
+            text = describe(error)
+            if (alike := re.sub(r"\d", "", text)) not in seen and len(seen) < MANY:
+                seen.add(alike)
+                kind = KINDS.get(type(error), "error")
+                failure = kind, f"{text}; with {sample.summary()}"[:2000]
+                verdict.others.append(failure)
+            if isinstance(error, DeviceFault):
+                error.verdict = _first_failure_decides(verdict)
+                raise
+    _first_failure_decides(verdict)
     verdict.fallbacks = sorted(torch.openreg.fallback_counts())
     if verdict.same_errors == verdict.samples and case.way not in MISTAKEN:
         verdict.verdict = "same error"
+    return verdict
+
+
+def _first_failure_decides(verdict: Verdict) -> Verdict:
+    if verdict.others:
+        verdict.verdict, verdict.detail = verdict.others.pop(0)
     return verdict
 
 

@@ -55,12 +55,14 @@ FAULTY = {
     "other device": lambda x: x.to("openreg:1") if x.device.type != "cpu" else x * 1,
     "input": lambda x: (x * 1, x.zero_() if x.device.type == "openreg" else x)[0],
     "view": lambda x: x if x.device.type == "openreg" else x.clone(),
+    "both": lambda x: FAULTY["value" if len(x) == 2 else "fault"](x),
     "fine": lambda x: x * 2,
 }
 
 
 def _samples(op, device, dtype, requires_grad, **kwargs):
-    yield SampleInput(torch.rand(2, 3, device=device, dtype=dtype) + 1)
+    for size in (2, 4):
+        yield SampleInput(torch.rand(size, 3, device=device, dtype=dtype) + 1)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 import re
 from typing import NamedTuple
 
-from .cases import Case, Verdict
+from .cases import Case
 
 
 class Known(NamedTuple):
@@ -16,6 +16,7 @@ class Known(NamedTuple):
     dtypes: tuple[str, ...] = ()  # all, if empty
     always: bool = True  # or with some samples only, and some of these operators
     rare: bool = False  # only in a run of all samples
+    unsteady: bool = False  # not in each run
 
     def covers(self, case: Case) -> bool:
         return (
@@ -24,6 +25,6 @@ class Known(NamedTuple):
             and (not self.dtypes or case.dtype in self.dtypes)
         )
 
-    def explains(self, verdict: Verdict) -> bool:
-        found = re.search(self.match, verdict.detail)
-        return self.verdict == verdict.verdict and found is not None
+    def explains(self, verdict: str, detail: str) -> bool:
+        """Return whether this is the reason of a failure."""
+        return self.verdict == verdict and re.search(self.match, detail) is not None

@@ -28,7 +28,7 @@ def main(report: str, limits: dict[str, int | None], seconds: float) -> None:
             try:
                 verdict = check(case, limits.get(case.dtype))
             except DeviceFault as fault:
-                write(Verdict(*case, "error", str(fault)))
+                write(fault.verdict)
                 sys.exit("the device has stopped")
             faulthandler.cancel_dump_traceback_later()
             write(verdict)
