@@ -36,6 +36,12 @@ def test_the_words_are_those_of_the_cpu(call):
     assert torch.ones(1, device="openreg").item() == 1  # the device is not stopped
 
 
+@pytest.mark.parametrize("device", ["cpu", "openreg"])
+def test_an_index_into_nothing_is_an_index_error(device):
+    with pytest.raises(IndexError):
+        torch.zeros(0, device=device).index_select(0, torch.tensor([0], device=device))
+
+
 def test_evaluation_of_an_empty_batch():
     layer = torch.nn.BatchNorm1d(5).to("openreg").eval()
     assert layer(torch.empty(0, 5, 5, device="openreg")).shape == (0, 5, 5)
