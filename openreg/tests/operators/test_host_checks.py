@@ -37,9 +37,14 @@ def test_the_words_are_those_of_the_cpu(call):
 
 
 @pytest.mark.parametrize("device", ["cpu", "openreg"])
-def test_an_index_into_nothing_is_an_index_error(device):
-    with pytest.raises(IndexError):
-        torch.zeros(0, device=device).index_select(0, torch.tensor([0], device=device))
+@pytest.mark.parametrize(
+    ("sizes", "error"), [((0,), IndexError), ((0, 5), RuntimeError)]
+)
+def test_an_index_into_nothing(sizes, error, device):
+    x, index = torch.zeros(sizes, device=device), torch.tensor([0], device=device)
+    with pytest.raises(error, match=r"index out of range|should be positive") as caught:
+        x.index_select(0, index)
+    assert caught.type is error
 
 
 def test_evaluation_of_an_empty_batch():

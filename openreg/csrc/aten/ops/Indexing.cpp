@@ -170,8 +170,9 @@ c10::DimVector sizes_along(const at::Tensor& self, int64_t dim,
   c10::DimVector sizes(self.sizes());
   dim = at::maybe_wrap_dim(dim, self.dim());
   if (!sizes.empty()) {
-    TORCH_CHECK_INDEX(self.size(dim) > 0 || index.numel() == 0,
-                      "index_select(): self indexing axis dim should be positive");
+    const bool found = self.size(dim) > 0 || index.numel() == 0;
+    TORCH_CHECK_INDEX(found || self.dim() > 1, "index out of range in self");
+    TORCH_CHECK(found, "index_select(): self indexing axis dim should be positive");
     sizes[dim] = index.numel();
   } else {
     TORCH_CHECK(index.numel() == 1,

@@ -60,6 +60,15 @@ KNOWN_OF_WAYS = [
         "no error, but on the CPU: RuntimeError: ZeroDivisionError",
         "unravel_index",
         "Torch divides by the sizes. A device returns a value for a division by zero.",
+        rare=True,
+    ),
+    some(
+        "mistakes",
+        ERROR,
+        r"RuntimeError: index_select\(\): self indexing axis",
+        "nn.functional.embedding",
+        "With max_norm, the CPU selects rows first, and that has other errors.",
+        rare=True,
     ),
     # -- arguments that the CPU does not check --
     some(
