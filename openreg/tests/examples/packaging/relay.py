@@ -21,7 +21,7 @@ RELEASE = re.compile(r"release/(\d+\.\d+)")
 NOTHING = {"test": "false"}
 
 
-# LITERALINCLUDE START: PLAN
+# LITERALINCLUDE START: RELAY_PLAN
 def plan(event: dict[str, Any]) -> dict[str, str]:
     """Return the commit of torch to test, and the wheel to compare it with."""
     sent = event["client_payload"]
@@ -49,8 +49,7 @@ def tested(commit: str, branch: str) -> dict[str, str]:
     return {"test": "true", "commit": commit, "wheel": wheel}
 
 
-# LITERALINCLUDE END: PLAN
-# LITERALINCLUDE START: VERDICT
+# LITERALINCLUDE END: RELAY_PLAN
 WHOSE = {  # by the result without the commit; a job may also end without a result
     "success": ("upstream", "only with this commit"),
     "failure": ("backend", "without this commit, too"),
@@ -71,7 +70,6 @@ def verdict(baseline: str, change: str) -> dict[str, str]:
     return {"verdict": json.dumps(found)}
 
 
-# LITERALINCLUDE END: VERDICT
 COMMANDS: dict[str, Callable[..., dict[str, str]]] = {
     "plan": lambda file: plan(json.loads(Path(file).read_text())),
     "verdict": verdict,
