@@ -1,4 +1,4 @@
-# The workflows of docs/ship/packaging.md and relay.md: their form; their steps, run.
+# The workflows of docs/ship/publishing.md, relay.md: their form; their steps, run.
 from __future__ import annotations
 
 import json
@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[3]
 EXAMPLES = ROOT / "openreg/tests/examples/packaging"
 NAMES = ("wheels", "relay")
 PACKAGE = Path(torch_openreg.__file__).parent
-CANCELED = "cancelled"  # GitHub's spelling  codespell:ignore
+CANCELED = "cancelled"  # GitHub's spelling
 EXPRESSION = re.compile(r"\$\{\{\s*(.*?)\s*\}\}", re.DOTALL)
 LOOKUP = re.compile(r"\b(matrix|needs|steps|github|vars)((?:\.[\w-]+)+)")
 SHELL_NAME = re.compile(r"\$\{?([A-Z_]+)")
