@@ -76,7 +76,6 @@ EXAMPLE_SOURCES = [
     *("openreg/tests/autoload", "openreg/tests/custom", "openreg/tests/python_only"),
     "openreg/tests/examples",
     *STARTER_SOURCES,
-    "openreg/tests/support/custom_build.py",
     *(
         "openreg/tests/tools/device_generic.py",
         "openreg/tests/tools/sweep_operators.py",

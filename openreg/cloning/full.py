@@ -64,15 +64,7 @@ EDITS: dict[str, list[tuple[str, str]]] = {
     ],
     "CMakeLists.txt": [(", as .ci/run and nox -s lint do", "")],
     f"{DRIVER}/CMakeLists.txt": [(", as .ci/run and nox -s lint do", "")],
-    "openreg/tests/conftest.py": [  # the headers of either driver are installed
-        (
-            'driver = OPENREG / "third_party/openreg/include"',
-            'driver = LIBRARIES.parent / "include"',
-        ),
-        (
-            '[OPENREG / "third_party/openreg/include/openreg.h"]',
-            '[LIBRARIES.parent / "include/openreg.h"]',
-        ),
+    "openreg/tests/conftest.py": [
         (
             'collect_ignore = ["clients"]  '
             "# what they import is in the environment of nox -s clients\n",
@@ -188,7 +180,7 @@ def write_full(spelling: Spelling, target: Path, stage: int = LAST) -> list[Path
     files = {path: edited(path) for path in sources() if stage_of(str(path)) <= stage}
     kept = {str(path): text for path, text in files.items()}
     for path, whole in files.items():
-        text = cut(str(path), whole, kept)
+        text = cut(str(path), whole, kept, stage)
         if path.name != "LICENSE":
             text = spelling.renamed(text, str(path)).replace("in the guide", manual)
         made.append(_write(target / spelling.renamed(str(path), ""), text))

@@ -15,7 +15,8 @@ STARTER_SOURCES = [
     *("openreg/starter/csrc", "openreg/starter/examples"),
     *("openreg/starter/torch_starter", "openreg/starter/CMakeLists.txt"),
     *("openreg/starter/pyproject.toml", "openreg/starter/setup.py"),
-    *("openreg/new_backend.py", "openreg/cloning"),
+    *("openreg/new_backend.py", "openreg/cloning", "openreg/tests/conftest.py"),
+    *("openreg/tests/support", "openreg/tests/operators/test_minimal.py"),
 ]
 # Hides torch_openreg, if it is installed: a process has room for one backend.
 WITHOUT_OPENREG = ROOT / "openreg/tests/autoload/without_openreg"

@@ -1,8 +1,17 @@
 # Tensors can be created, copied, viewed and resized; see docs/operators/minimal.md.
+"""Runs on any backend: its names are in ``support/backend.py``.
+
+Of an error, these tests compare the type, and the words only where torch writes them.
+"""
+
 import pytest
 import torch
+from backend import DEVICE, LARGE
 from torch.testing import assert_close
 
+FIRST, SECOND = f"{DEVICE}:0", f"{DEVICE}:1"
+two_devices = pytest.mark.needs(devices=2)
+PLACES = ["cpu", FIRST, pytest.param(SECOND, marks=two_devices)]
 DTYPES = [
     torch.bool,
     torch.uint8,
@@ -28,47 +37,50 @@ def sample(*shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_empty_has_what_was_asked_for(dtype):
-    x = torch.empty(2, 3, dtype=dtype, device="openreg")
-    assert (x.shape, x.dtype, x.device.type) == ((2, 3), dtype, "openreg")
+    x = torch.empty(2, 3, dtype=dtype, device=DEVICE)
+    assert (x.shape, x.dtype, x.device.type) == ((2, 3), dtype, DEVICE)
     assert x.stride() == (3, 1)
     assert x.device.index == 0
 
 
-def test_empty_honours_index_strides_and_memory_format():
-    assert torch.empty(1, device="openreg:1").device.index == 1
-    assert torch.empty_strided((2, 3), (1, 2), device="openreg").stride() == (1, 2)
-    x = torch.empty(2, 3, 4, 5, device="openreg", memory_format=torch.channels_last)
+def test_empty_honours_strides_and_memory_format():
+    assert torch.empty_strided((2, 3), (1, 2), device=DEVICE).stride() == (1, 2)
+    x = torch.empty(2, 3, 4, 5, device=DEVICE, memory_format=torch.channels_last)
     assert x.is_contiguous(memory_format=torch.channels_last)
 
 
+@two_devices
 def test_empty_uses_the_current_device():
-    with torch.openreg.device(1):
-        assert torch.empty(1, device="openreg").device.index == 1
-    assert torch.empty(1, device="openreg").device.index == 0
+    assert torch.empty(1, device=SECOND).device.index == 1
+    with torch.accelerator.device_index(1):
+        assert torch.empty(1, device=DEVICE).device.index == 1
+    assert torch.empty(1, device=DEVICE).device.index == 0
 
 
+@two_devices
 def test_empty_does_not_change_the_current_device():
-    torch.empty(1, device="openreg:1")
-    assert torch.openreg.current_device() == 0
+    torch.empty(1, device=SECOND)
+    assert torch.accelerator.current_device_index() == 0
 
 
 def test_bad_arguments_of_factories_are_named():
     with pytest.raises(RuntimeError, match="Only dense CPU tensors can be"):
-        torch.empty(1, device="openreg", pin_memory=True)
-    with pytest.raises(torch.AcceleratorError, match="no device 7, the devices"):
-        torch.empty(1, device="openreg:7")
+        torch.empty(1, device=DEVICE, pin_memory=True)
+    with pytest.raises(torch.AcceleratorError):
+        torch.empty(1, device=f"{DEVICE}:{torch.accelerator.device_count()}")
     with pytest.raises(RuntimeError, match="negative dimension"):
-        torch.empty(-1, device="openreg")
-    with pytest.raises(torch.OutOfMemoryError, match=r"tried to allocate 16.00 TiB"):
-        torch.empty(1 << 44, dtype=torch.uint8, device="openreg")
-    assert_close(torch.ones(1, device="openreg").cpu(), torch.ones(1))  # still usable
+        torch.empty(-1, device=DEVICE)
+    with pytest.raises(torch.OutOfMemoryError):
+        torch.empty(1 << 44, dtype=torch.uint8, device=DEVICE)
+    assert_close(torch.ones(1, device=DEVICE).cpu(), torch.ones(1))  # still usable
 
 
+@pytest.mark.needs(capability="memory that the host cannot touch")
 def test_host_code_cannot_touch_device_memory(run_forked):
-    program = """
+    program = f"""
         import ctypes, torch
-        x = torch.ones(4, device="openreg")
-        torch.openreg.synchronize()
+        x = torch.ones(4, device="{DEVICE}")
+        torch.accelerator.synchronize()
         print("before", flush=True)
         print(ctypes.c_float.from_address(x.data_ptr()).value)
     """
@@ -84,8 +96,8 @@ def test_host_code_cannot_touch_device_memory(run_forked):
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_round_trip_keeps_values(dtype):
     x = sample(3, 5, dtype=dtype)
-    y = x.to("openreg")
-    assert y.device == torch.device("openreg:0")
+    y = x.to(DEVICE)
+    assert y.device == torch.device(FIRST)
     assert_close(y.cpu(), x, rtol=0, atol=0)
 
 
@@ -95,16 +107,16 @@ def test_copies_convert_the_dtype(to_dtype, way):
     x = sample(4, 3)
     expected = x.to(to_dtype)
     if way == "to device":
-        y = torch.empty(4, 3, dtype=to_dtype, device="openreg").copy_(x)
+        y = torch.empty(4, 3, dtype=to_dtype, device=DEVICE).copy_(x)
     elif way == "on device":
-        y = x.to("openreg").to(to_dtype)
+        y = x.to(DEVICE).to(to_dtype)
     else:
-        y = torch.empty(4, 3, dtype=to_dtype).copy_(x.to("openreg"))
+        y = torch.empty(4, 3, dtype=to_dtype).copy_(x.to(DEVICE))
     assert_close(y.cpu(), expected, rtol=0, atol=0)
 
 
-@pytest.mark.parametrize("source", ["cpu", "openreg:0", "openreg:1"])
-@pytest.mark.parametrize("target", ["cpu", "openreg:0", "openreg:1"])
+@pytest.mark.parametrize("source", PLACES)
+@pytest.mark.parametrize("target", PLACES)
 @pytest.mark.parametrize(
     "view",
     [
@@ -131,18 +143,18 @@ def test_copies_between_any_devices_and_strides(source, target, view):
 
 def test_copy_broadcasts():
     x = sample(3)
-    y = torch.zeros(2, 3).to("openreg").copy_(x)
+    y = torch.zeros(2, 3).to(DEVICE).copy_(x)
     assert_close(y.cpu(), x.expand(2, 3))
-    y = torch.zeros(2, 3).copy_(x.to("openreg"))
+    y = torch.zeros(2, 3).copy_(x.to(DEVICE))
     assert_close(y, x.expand(2, 3))
     with pytest.raises(RuntimeError, match="must match"):
-        torch.zeros(2, 2, device="openreg").copy_(x)
+        torch.zeros(2, 2, device=DEVICE).copy_(x)
 
 
-@pytest.mark.parametrize("target", ["cpu", "openreg"])
+@pytest.mark.parametrize("target", ["cpu", DEVICE])
 def test_pending_conjugation_and_negation_are_honoured(target):
     x = sample(3, 2, dtype=torch.complex64)
-    y = x.to("openreg")
+    y = x.to(DEVICE)
     assert_close(y.conj().to(target).cpu(), x.conj().resolve_conj())
     assert_close(y.conj().imag.to(target).cpu(), x.conj().imag.resolve_neg())
     out = torch.zeros(3, 2, dtype=torch.complex64).to(target)
@@ -150,19 +162,20 @@ def test_pending_conjugation_and_negation_are_honoured(target):
     assert_close(out.cpu(), x.conj().resolve_conj())
 
 
-def test_copy_between_devices_waits_for_both(run_forked):
+@two_devices
+def test_copy_between_devices_waits_for_both():
     # 200 dependent copies there and back: an unordered one would carry an old value.
-    x = torch.zeros(1000, device="openreg:0")
+    x = torch.zeros(1000, device=FIRST)
     for _ in range(200):
-        y = x.to("openreg:1")
+        y = x.to(SECOND)
         y.add_(1)
-        x = y.to("openreg:0")
+        x = y.to(FIRST)
         del y
     assert_close(x.cpu(), torch.full((1000,), 200.0))
 
 
 def test_copies_that_would_overlap_are_refused_as_on_the_cpu():
-    for device in ("cpu", "openreg"):
+    for device in ("cpu", DEVICE):
         x = torch.arange(2500.0).view(50, 50).to(device)
         with pytest.raises(RuntimeError, match="refer to a single memory location"):
             x.copy_(x.t())
@@ -170,25 +183,24 @@ def test_copies_that_would_overlap_are_refused_as_on_the_cpu():
             torch.ones(1, device=device).expand(4).copy_(torch.arange(4.0))
         with pytest.raises(NotImplementedError, match="not implemented for 'Bits8'"):
             torch.ones(2, device=device).to(torch.bits8)
-    assert torch.ones(1, device="openreg").item() == 1.0
+    assert torch.ones(1, device=DEVICE).item() == 1.0
 
 
+@pytest.mark.needs(stage=LARGE)
 def test_streams_of_a_device_that_does_not_exist_are_refused():
-    with pytest.raises(
-        torch.AcceleratorError, match="device index 5 is out of range: this process"
-    ):
-        torch.accelerator.current_stream(5)
+    with pytest.raises(torch.AcceleratorError):
+        torch.accelerator.current_stream(torch.accelerator.device_count())
 
 
 def test_a_child_forked_while_a_thread_allocates_can_free_tensors(run_forked):
-    program = """
+    program = f"""
         import os, threading, torch
         def churn():
             while True:
-                torch.empty(100, device="openreg")
+                torch.empty(100, device="{DEVICE}")
         threading.Thread(target=churn, daemon=True).start()
         for _ in range(30):
-            x = torch.empty(100, device="openreg")
+            x = torch.empty(100, device="{DEVICE}")
             child = os.fork()
             if child == 0:
                 del x
@@ -202,43 +214,49 @@ def test_a_child_forked_while_a_thread_allocates_can_free_tensors(run_forked):
 
 
 def test_item_and_conversions():
-    assert torch.tensor(3, device="openreg").item() == 3
-    assert torch.tensor(2.5, device="openreg").item() == 2.5
-    assert torch.tensor(1 + 2j, device="openreg").item() == 1 + 2j
-    assert torch.tensor([True], device="openreg").item() is True
-    assert torch.arange(4, device="openreg").tolist() == [0, 1, 2, 3]
+    assert torch.tensor(3, device=DEVICE).item() == 3
+    assert torch.tensor(2.5, device=DEVICE).item() == 2.5
+    assert torch.tensor(1 + 2j, device=DEVICE).item() == 1 + 2j
+    assert torch.tensor([True], device=DEVICE).item() is True
+    assert torch.arange(4, device=DEVICE).tolist() == [0, 1, 2, 3]
     with pytest.raises(RuntimeError, match="a Tensor with 2 elements cannot"):
-        torch.zeros(2, device="openreg").item()
-    with pytest.raises(RuntimeError, match="of 2 elements cannot become a number"):
-        torch.ops.aten._local_scalar_dense(torch.zeros(2, device="openreg"))
+        torch.zeros(2, device=DEVICE).item()
+
+
+@pytest.mark.needs(stage=LARGE)
+def test_the_operator_behind_item_takes_one_element():
+    with pytest.raises(RuntimeError):
+        torch.ops.aten._local_scalar_dense(torch.zeros(2, device=DEVICE))
 
 
 def test_empty_tensors_can_be_copied():
-    x = torch.empty(0, 3, device="openreg")
+    x = torch.empty(0, 3, device=DEVICE)
     assert x.cpu().shape == (0, 3)
-    assert torch.empty(0, 3).to("openreg").shape == (0, 3)
-    assert x.to("openreg:1").device.index == 1
+    assert torch.empty(0, 3).to(DEVICE).shape == (0, 3)
+    assert x.to(FIRST).device.index == 0
 
 
+@pytest.mark.needs(stage=LARGE, devices=2)
 def test_a_peer_copy_materialises_its_target_where_it_lies():
-    x = torch.zeros(4, device="openreg:1")
+    x = torch.zeros(4, device=SECOND)
     y = torch._lazy_clone(x)  # shares the memory until one of them is written
-    for source in (torch.ones(4, device="openreg:0"), torch.ones(4).double()):
+    for source in (torch.ones(4, device=FIRST), torch.ones(4).double()):
         z = torch._lazy_clone(x)
-        z.copy_(source.to("openreg:0"))
-        assert z.untyped_storage().device == torch.device("openreg:1")
+        z.copy_(source.to(FIRST))
+        assert z.untyped_storage().device == torch.device(SECOND)
         assert_close(z.cpu(), torch.ones(4))
-    y.copy_(torch.ones(4, device="openreg:0"))
+    y.copy_(torch.ones(4, device=FIRST))
     assert_close(y.cpu(), torch.ones(4))
     assert_close(x.cpu(), torch.zeros(4))
 
 
+@pytest.mark.needs(stage=LARGE)  # the CPU does not check it either
 def test_a_storage_that_is_too_small_is_refused():
-    small = torch.ones(8, device="openreg")
+    small = torch.ones(8, device=DEVICE)
     small.untyped_storage().resize_(4)
     host = torch.ones(8)
     host.untyped_storage().resize_(4)
-    full = torch.ones(8, device="openreg")
+    full = torch.ones(8, device=DEVICE)
     for src, dst in (
         (small, torch.ones(8)),
         (small, full),
@@ -251,11 +269,15 @@ def test_a_storage_that_is_too_small_is_refused():
         (full.double(), host),
         (full, small),
     ):
-        with pytest.raises(RuntimeError, match=r"needs \d+ bytes, but .* has 4"):
+        with pytest.raises(RuntimeError):
             dst.copy_(src)
-    one = torch.ones(1, device="openreg")
+    assert_close(full.cpu(), torch.ones(8))
+
+
+def test_a_storage_that_is_gone_cannot_be_read():
+    one = torch.ones(1, device=DEVICE)
     one.untyped_storage().resize_(0)
-    with pytest.raises(RuntimeError, match="needs 4 bytes, but its storage has 0"):
+    with pytest.raises(RuntimeError):
         one.item()
 
 
@@ -279,7 +301,7 @@ def test_a_storage_that_is_too_small_is_refused():
 )
 def test_views_share_memory(view):
     x = sample(4, 6)
-    y = x.to("openreg")
+    y = x.to(DEVICE)
     a, b = view(x), view(y)
     assert (a.shape, a.stride(), a.storage_offset()) == (
         b.shape,
@@ -292,21 +314,21 @@ def test_views_share_memory(view):
 
 def test_complex_views():
     x = sample(2, 3, dtype=torch.complex64)
-    y = x.to("openreg")
+    y = x.to(DEVICE)
     assert_close(torch.view_as_real(y).cpu(), torch.view_as_real(x))
     assert_close(torch.view_as_complex(torch.view_as_real(y)).cpu(), x)
 
 
 def test_view_that_does_not_fit_is_an_error():
     with pytest.raises(RuntimeError, match="invalid for input of size 6"):
-        torch.empty(6, device="openreg").view(4)
+        torch.empty(6, device=DEVICE).view(4)
 
 
 # -- storage --
 
 
 def test_resize_keeps_the_beginning():
-    x = torch.arange(4.0).to("openreg")
+    x = torch.arange(4.0).to(DEVICE)
     x.resize_(2, 3)
     assert x.shape == (2, 3)
     assert_close(x.view(-1)[:4].cpu(), torch.arange(4.0))
@@ -315,7 +337,7 @@ def test_resize_keeps_the_beginning():
 
 
 def test_storage_is_freed_and_brought_back():
-    x = torch.arange(4.0).to("openreg")
+    x = torch.arange(4.0).to(DEVICE)
     x.untyped_storage().resize_(0)
     assert x.untyped_storage().nbytes() == 0
     x.untyped_storage().resize_(16)
@@ -324,8 +346,8 @@ def test_storage_is_freed_and_brought_back():
 
 
 def test_set_():
-    x = torch.arange(6.0).to("openreg")
-    y = torch.empty(0, device="openreg")
+    x = torch.arange(6.0).to(DEVICE)
+    y = torch.empty(0, device=DEVICE)
     y.set_(x)
     assert y.is_set_to(x)
     y.set_(x.untyped_storage(), 2, (2, 2), (2, 1))
@@ -341,8 +363,8 @@ def test_set_():
 def test_module_to_keeps_the_parameters():
     module = torch.nn.Linear(3, 2)
     before = list(module.parameters())
-    module.to("openreg")
+    module.to(DEVICE)
     assert all(a is b for a, b in zip(before, module.parameters(), strict=True))
-    assert before[0].device.type == "openreg"
-    before[0].data = torch.ones(2, 3, device="openreg")
+    assert before[0].device.type == DEVICE
+    before[0].data = torch.ones(2, 3, device=DEVICE)
     assert_close(module.weight.cpu(), torch.ones(2, 3))

@@ -245,6 +245,11 @@ def test_a_number_of_each_dtype_reaches_the_kernel():
         x + empty
 
 
+def test_the_operator_behind_item_takes_one_element():
+    with pytest.raises(RuntimeError, match="of 2 elements cannot become a number"):
+        torch.ops.aten._local_scalar_dense(torch.ones(2, device="openreg"))
+
+
 def test_kernels_run_on_the_current_stream_and_in_order():
     stream = torch.Stream("openreg")
     with stream:

@@ -105,7 +105,7 @@ NAMES = {
     "acme/torch_acme/acme/_distributed.py": 'register_backend("acmeccl", _make, True,',
     "acme/torch_acme/acme/random.py": 'register_graphsafe_rng_device_type("acme")',
     "acme/third_party/openreg/include/openreg.h": "OPENREG_API orError_t orInit(void);",
-    "acme/tests/operators/test_minimal.py": 'torch.empty(1, device="acme:1")',
+    "acme/tests/support/backend.py": '"TEST_DEVICE", "acme"',
 }
 
 

@@ -23,6 +23,7 @@ sys.path[:0] = [str(TOOLS), str(TOOLS.parent / "support")]
 
 from feature_files import copy_into  # noqa: E402
 from feature_list import FEATURES, Feature  # noqa: E402
+from portable import PORTABLE, run_portable, run_tests  # noqa: E402
 from starter_build import (  # noqa: E402
     BUILT,
     STARTER,
@@ -72,11 +73,12 @@ def execute(
 
 
 def train_on_the_starter() -> None:
-    """Build the copy of the starter, and train on it."""
+    """Build the copy of the starter, train on it, and run the portable tests."""
     source = copy("acme")
     site = install(source, f"-DDRIVER_ROOT={package_of('torch_openreg')}")
     process = execute(site, str(source / "examples/train.py"))
     assert "on acme:0\nbit-equal to the CPU: True\n" in process.stdout, process.stderr
+    print(last_line(run_portable(environment(site), "acme", 3)))
 
 
 def compile_a_few() -> None:
@@ -153,6 +155,27 @@ def try_the_full_one() -> None:
     process = execute(site, *command, *where, *(str(source / name) for name in tests))
     print("\n".join(process.stdout.splitlines()[-30:]))
     assert process.returncode == 0, process.stderr
+
+
+ENTRY_POINT = """
+[torch.backends]
+torch_acme = torch_acme:_autoload
+"""
+
+
+def test_large(source: Path) -> None:
+    """Run the portable tests of a copy that was built where its sources are."""
+    metadata = source / "acme/torch_acme-0.dist-info"  # as if it were installed
+    metadata.mkdir(exist_ok=True)
+    (metadata / "entry_points.txt").write_text(ENTRY_POINT)
+    where = ["--rootdir", source, "-c", source / "pyproject.toml"]
+    tests = [*where, source / "acme/tests" / PORTABLE]
+    print(last_line(run_tests(tests, environment(source / "acme"))))
+
+
+def last_line(output: str) -> str:
+    """The counts of pytest."""
+    return f"test_minimal.py on acme: {output.splitlines()[-1]}"
 
 
 def check() -> None:

@@ -89,6 +89,16 @@ ROWS = {
     "PATH": Row("set by the system", "where programs are found"),
     "PYTHONPATH": Row("empty", "where Python finds modules, besides its own folders"),
     "PYENV_ROOT": Row("`~/.pyenv`", "where `nox -s tests-on` looks for other Pythons"),
+    "TEST_DEVICE": Row(
+        "`openreg`",
+        "the device that the portable tests run on",
+        "start/first-backend.md",
+    ),
+    "TEST_STAGE": Row(
+        "`9`",
+        "the last stage of the ladder that this device has",
+        "start/first-backend.md",
+    ),
     "OPENREG_SITE": Row("`build/site`", "the rendered guide that browser tests open"),
     "OPENREG_SITE_URL": Row(
         "that of `pyproject.toml`", "the public address of the guide"

@@ -62,7 +62,9 @@ stream
 ```
 
 The copy has neither files nor registrations of later stages. `--stage 5` adds those of
-stage 5, and so on; [make it yours](../ship/make-it-yours.md) explains the copy.
+stage 5, and so on; [make it yours](../ship/make-it-yours.md) explains the copy. The
+session runs [the portable tests](first-backend.md#test-it) on the copy of stage 4, and
+on a copy of the starter.
 
 ## Stages of bring-up
 
