@@ -28,9 +28,9 @@ LISTS_PAGE = DOCS / "reference/copy-lists.md"
 HEAD = """\
 # Features
 
-After this page you can plan a backend: for each feature you see whether it is required,
-what you implement, how much code that is, which test shows that it works, and which
-chapter explains it. Read [the ladder](ladder.md) first.
+After this page you can plan a backend. For each feature you see whether it is required,
+what you implement and how much code that is. You also see the test that shows that it
+works, and the chapter that explains it. Read [the ladder](ladder.md) first.
 
 A feature is **required** if common programs fail without it. The page on
 [the starter without a piece](../reference/starter-knockouts.md) shows how they fail.

@@ -35,13 +35,13 @@ MARKER = "LITERALINCLUDE"  # alone: a line with more of it would be one
 HEAD = """\
 # The ladder
 
-After this page you know the stages of bring-up: in which order to build a backend, what
-works after each stage, and which error shows that the next stage is missing. Read
-[the operators of your first backend](first-operators.md) first: that backend is stages
-0 to 3.
+After this page you know the stages of bring-up: the order in which to build a backend,
+and what works after each stage. You also know the error that shows that the next stage
+is missing. Read [copies and fallback](first-fallback.md) of your first backend first:
+that backend is stages 0 to 3.
 
 Each stage has a program. `nox -s ladder -- all` builds every stage and runs two
-programs on it: the one of the stage, which passes, and the one of the next stage, which
+programs on it. The program of the stage passes, and the program of the next stage
 fails. Without `all`, it builds the stages up to 4. The errors below are the verbatim
 errors of these runs, where `...` is the rest of a long line. If an error differs, the
 session fails.
@@ -190,7 +190,8 @@ def section(
         f"It prints {output}. Without this stage:\n",
         f"> {quoted(error)}\n",
         f"It brings [{len(files)} files]({FILES}#{anchor(stage)}), with "
-        f"{len(functions)} driver functions that no stage before it calls.\n",
+        f"{len(functions)} driver function{'s' * (len(functions) != 1)} that no stage "
+        "before it calls.\n",
     ]
     return "\n".join(text)
 
