@@ -38,3 +38,14 @@ def error_of(call: Callable[..., Any], *arguments: Any) -> None:
     except Exception as error:
         print(textwrap.fill(f"{type(error).__name__}: {error}", 86))
     # LITERALINCLUDE END: EXAMPLE_HELPERS
+
+
+# LITERALINCLUDE START: EXAMPLE_STEPS
+def steps(call: Callable[[], Any]) -> list[str]:
+    """Return the names of the operators that a call runs, in order."""
+    import torch  # not above: some pages show how torch is imported
+
+    with torch.autograd.profiler.profile() as profile:
+        call()
+    return [event.name.removeprefix("aten::") for event in profile.function_events]
+    # LITERALINCLUDE END: EXAMPLE_STEPS
