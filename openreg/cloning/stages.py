@@ -37,7 +37,8 @@ BROUGHT = [
             *("*/Convolution.*", "*/Attention.*", "*/Rnn.*", "*/Transformer.*"),
             *("*/CosineSimilarity.*", "csrc/aten/RegisterAutograd.cpp"),
             *("csrc/aten/*/Sparse*", "*/Layouts.*", "csrc/aten/RegisterLayouts.cpp"),
-            *("*/QuantizedProducts.*", "*/PackedProducts.*", "*/RandomKernel.*"),
+            *("*/Quantized*", "*/PackedProducts.*", "*/FakeQuantize.*"),
+            *("csrc/aten/RegisterQuantized.cpp", "*/RandomKernel.*"),
         ],
     ),
     (

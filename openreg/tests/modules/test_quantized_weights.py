@@ -12,7 +12,6 @@ from llama import Llama, sentences, shard
 from ranks import Ranks
 from sharded_weight import ShardedInt8Weight
 from split_columns import split_columns
-from torch.ao.quantization import FakeQuantize
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import fully_shard
 from torch.distributed.tensor import Shard, distribute_tensor
@@ -195,13 +194,3 @@ def test_sharded_parameters_are_refused(alone):
         distribute_tensor(made[0].weight, mesh, [Shard(0)])
     with pytest.raises(NotImplementedError, match=words):
         fully_shard(made, mesh=mesh)
-
-
-def test_fake_quantization_of_torch_falls_back():
-    x = torch.randn(4, 4)
-    expected = FakeQuantize()(x)
-    with torch.openreg.fallbacks() as counts:
-        result = FakeQuantize().to("openreg")(x.to("openreg"))
-    assert_close(result.cpu(), expected)
-    name = "aten::_fake_quantize_per_tensor_affine_cachemask_tensor_qparams"
-    assert dict(counts) == {name: 1}

@@ -312,6 +312,18 @@ FEATURES = [
         6,
     ),
     optional(
+        "Fake quantization and quantized tensors",
+        "`fake_quantize_per_tensor_affine_cachemask` and others, `quantize_per_tensor`",
+        (
+            f"{A}RegisterQuantized.cpp",
+            f"{A}ops/FakeQuantize.cpp",
+            f"{A}ops/QuantizedTensors.cpp",
+        ),
+        "operators/test_fake_quantize.py",
+        "modules/fake-quantize",
+        6,
+    ),
+    optional(
         "Random operators",
         "Philox kernels",
         (f"{A}ops/Random*.cpp",),
