@@ -10,7 +10,8 @@ operators of PyTorch's database that fell back, `dtypes` for those of CUDA only.
 openreg/tests/tools/sweep/last_run.json, `soak` those of `nox -s soak -- --record`,
 `releases` those of `nox -s versions`, and `compiler` those of
 `nox -s compiler -- --record`; `compiled` shows the times that
-`openreg/benchmarks/compiled.py --record` measured.
+`openreg/benchmarks/compiled.py --record` measured. `conformance` and
+`conformance-failures` show what openreg/tests/tools/conformance/record.py kept.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from compiled_tables import compiled_table, compiler_table
+from conformance_tables import conformance_table, failures_table
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
@@ -237,6 +239,8 @@ RECORDED = {
         compiler_table,
     ),
     "compiled": (ROOT / "openreg/benchmarks/compiled.json", compiled_table),
+    "conformance": (TOOLS / "conformance" / "recorded.json", conformance_table),
+    "conformance-failures": (TOOLS / "conformance" / "recorded.json", failures_table),
 }
 TABLES = {
     "dtypes": dtypes_table,

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from torch_conformance._device import Device
 
 Body = Callable[["Device"], None]
+STEP = "torch_conformance: "  # begins the line in which a case says what it does next
 LEVELS = (
     "name and module",
     "device and guard",

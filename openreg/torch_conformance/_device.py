@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ from typing import Any
 import torch
 from torch.profiler import ProfilerActivity, supported_activities
 
-from torch_conformance._case import Missing
+from torch_conformance._case import STEP, Missing
 
 SLOW = 0.3  # seconds that a slow kernel takes at least
 ACTIVITIES = {"cuda": "CUDA", "xpu": "XPU"}  # of the profiler; PrivateUse1
@@ -43,6 +44,10 @@ class Device:
     def put(self, *values: Any, dtype: torch.dtype | None = None) -> torch.Tensor:
         """A tensor on the device, made on the CPU."""
         return self.on(torch.tensor(values, dtype=dtype))
+
+    def step(self, name: str) -> None:
+        """Say what a long case does next, which a crash or a hang then names."""
+        os.write(1, f"{STEP}{name}\n".encode())  # a crash loses what is buffered
 
     def synchronize(self) -> None:
         """Wait for all devices."""

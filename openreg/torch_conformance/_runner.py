@@ -16,9 +16,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import IO, Any
 
-from torch_conformance._case import CASES, Case, Missing
+from torch_conformance._case import CASES, STEP, Case, Missing
 
 AUTOLOAD = "TORCH_DEVICE_BACKEND_AUTOLOAD"
+WIDTH = 240  # of a line of an error: torch lists every dispatch key in one
 Prepare = Callable[[], object]
 
 
@@ -98,8 +99,11 @@ def attempt(case: Case, device: str, module: str | None, prepare: Prepare) -> Re
 
 # LITERALINCLUDE END: CONFORMANCE_CHILD
 def told(error: BaseException) -> str:
-    """An error in a few lines."""
-    text = "\n".join(str(error).strip().splitlines()[:6])
+    """An error in a few lines of a readable length."""
+    lines = [line for line in str(error).strip().splitlines() if line.strip()][:6]
+    text = "\n".join(
+        line if len(line) <= WIDTH else f"{line[:WIDTH]} ..." for line in lines
+    )
     kinds = (Missing, AssertionError)
     return text if isinstance(error, kinds) else f"{type(error).__name__}: {text}"
 
@@ -158,7 +162,10 @@ class Child:
         with self.printed:
             self.printed.seek(0)
             lines = self.printed.read().decode(errors="replace").splitlines()
-        tail = "\n".join(lines[-6:])
+        steps = [line for line in lines if line.startswith(STEP)]
+        others = [line for line in lines if not line.startswith(STEP)]
+        last = [f"at {line.removeprefix(STEP)}" for line in steps[-1:]]
+        tail = "\n".join([*last, *others[-6:]])
         if self.text:
             result = Result(**json.loads(self.text))
         elif hung:

@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 from compiled_tables import compiled_table, compiler_table
+from conformance_tables import conformance_table, failures_table
 from operator_coverage import (
     database_list,
     dtypes_table,
@@ -177,4 +178,26 @@ def test_the_table_of_releases_says_what_did_not_run() -> None:
         "| no pool | there |",
         "| no hook | closed |",
         "| asked | 2026-01-02, `abc` |",
+    ]
+
+
+def test_the_tables_of_the_conformance_kit_name_what_does_not_pass() -> None:
+    failed = {"device.threads": "hung", "device.context": "wrong", "a.b": "missing"}
+    level = {"passed": 7, "seconds": 1.5, "score": 0.699, "failed": failed}
+    run = {
+        "torch": "2.13.0",
+        "commit": "abc",
+        "date": "2026-01-02",
+        "readiness": 0.5,
+        "reached": None,
+        "levels": {"1": level},
+    }
+    lines = conformance_table({"acme": run}).splitlines()
+    assert lines[2] == "| acme | 1 | 7 of 10 | 69 % | 1.5 |"
+    assert lines[-1].endswith(
+        "recorded 2026-01-02: readiness 50 %, level reached: none."
+    )
+    assert failures_table({"acme": run}).splitlines()[2:] == [
+        "| acme | 1 | device | `threads` hung, `context` wrong |",
+        "| acme | 1 | a | `b` missing |",
     ]

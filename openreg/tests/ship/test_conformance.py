@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 import torch
 import torch_conformance
+from conformance.record import record, summary
 from starter_build import HIDDEN, install_starter
 from torch_conformance import _html
 from torch_conformance._case import CASES, LEVELS, PAGES, Area, Case, Missing
 from torch_conformance._report import Report, compare, show
-from torch_conformance._runner import Result, attempt, results, select
+from torch_conformance._runner import Result, attempt, results, select, told
 
 ROOT = Path(__file__).resolve().parents[3]
 HEADERS = Path(torch.__file__).parent / "include"
@@ -102,6 +103,23 @@ def test_a_feature_that_is_missing_is_never_skipped():
     assert (result.outcome, result.detail) == ("missing", "no two devices")
 
 
+def test_a_crash_names_the_last_step_of_the_case():
+    def crashes(device):
+        device.step("add")
+        device.step("mul")
+        os.write(1, b"a warning\n")
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    cases = [planted("a.crashed", crashes)]
+    (found,) = results(cases, "cpu", module=None, jobs=1, prepare=lambda: None)
+    assert (found.outcome, found.detail) == ("crashed", "SIGKILL\nat mul\na warning")
+
+
+def test_an_error_is_cut_to_a_few_lines_that_can_be_read():
+    lines = told(ValueError("x" * 1000 + "\n\n" + "y\n" * 9)).splitlines()
+    assert lines == ["ValueError: " + "x" * 240 + " ...", *["y"] * 5]
+
+
 def test_two_cases_have_different_names():
     area = Area("device", level=1, stage=1, page="runtime/guard", implement="-")
     with pytest.raises(AssertionError, match=r"device\.count"):
@@ -162,6 +180,24 @@ def test_a_run_is_compared_with_an_earlier_one(tmp_path):
         "new: events.query, passed",
     ]
     assert lines[-1].startswith("readiness: ")
+
+
+def test_a_recorded_run_keeps_counts_and_the_other_backends(tmp_path):
+    file = tmp_path / "recorded.json"
+    outcomes = {"device.context": "wrong", "streams.create": "missing"}
+    row = summary(report(outcomes).as_json(), "abc")
+    record("acme", row, file)
+    record("other", row, file)
+    kept = json.loads(file.read_text())
+    assert list(kept) == ["acme", "other"] and kept["acme"]["reached"] == 0
+    levels = kept["acme"]["levels"]
+    assert {name: level["failed"] for name, level in levels.items()} == {
+        **{key: {} for key in "0235"},
+        "1": {"device.context": "wrong"},
+        "4": {"streams.create": "missing"},
+    }
+    cases = sum(level["passed"] for level in levels.values()) + len(outcomes)
+    assert cases == len(ALL)
 
 
 def test_the_command_refuses_wrong_arguments(capsys):

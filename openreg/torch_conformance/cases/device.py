@@ -129,7 +129,8 @@ def no_such_device(d: Device) -> None:
 
 @area.case(
     "Synchronizing another device leaves the current one.",
-    implement="DeviceGuardImplInterface::synchronizeDevice, "
+    implement="`synchronize()` of the device module; "
+    "DeviceGuardImplInterface::synchronizeDevice, "
     "c10/core/impl/DeviceGuardImplInterface.h",
 )
 def synchronize(d: Device) -> None:

@@ -135,7 +135,8 @@ def synchronize(d: Device) -> None:
 @area.case(
     "Synchronizing the device waits for all of its streams.",
     "streams",
-    implement=f"DeviceGuardImplInterface::synchronizeDevice, {GUARD}",
+    implement="`synchronize()` of the device module; "
+    f"DeviceGuardImplInterface::synchronizeDevice, {GUARD}",
 )
 def synchronize_device(d: Device) -> None:
     d.slow()

@@ -1,0 +1,43 @@
+# The recorded runs of the conformance kit, for docs/ship/conformance.md.
+"""A row for each level of each backend, and what did not pass on it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+OUTCOMES = ("wrong", "missing", "crashed", "hung")
+
+
+def conformance_table(recorded: dict[str, Any]) -> str:
+    """Return a table of the levels of each recorded backend."""
+    lines = ["| backend | level | passed | score | seconds |", "|---|--:|--:|--:|--:|"]
+    for name, run in recorded.items():
+        for level, row in run["levels"].items():
+            cases = row["passed"] + len(row["failed"])
+            lines.append(
+                f"| {name} | {level} | {row['passed']} of {cases} | "
+                f"{int(100 * row['score'] + 1e-9)} % | {row['seconds']} |"
+            )
+    for name, run in recorded.items():
+        reached = "none" if run["reached"] is None else run["reached"]
+        lines += [
+            "",
+            f"* {name}, commit `{run['commit']}`, with torch {run['torch']}, recorded "
+            f"{run['date']}: readiness {int(100 * run['readiness'] + 1e-9)} %, level "
+            f"reached: {reached}.",
+        ]
+    return "\n".join(lines)
+
+
+def failures_table(recorded: dict[str, Any]) -> str:
+    """Return the cases that do not pass, by backend and area."""
+    lines = ["| backend | level | area | cases that do not pass |", "|---|--:|---|---|"]
+    for name, run in recorded.items():
+        for level, row in run["levels"].items():
+            areas: dict[str, list[str]] = {}
+            for case, outcome in row["failed"].items():
+                area, _, short = case.partition(".")
+                areas.setdefault(area, []).append(f"`{short}` {outcome}")
+            for area, cases in areas.items():
+                lines.append(f"| {name} | {level} | {area} | {', '.join(cases)} |")
+    return "\n".join(lines)
