@@ -9,9 +9,17 @@ import pytest
 import torch
 import try_release
 from releases import last_run, parts
-from torch_release import CLOSED_IN, TORCH
+from torch_release import CLOSED_IN, NEVER, TORCH
 
 PROBES = Path(__file__).parents[1] / "examples" / "probe_gaps.py"
+PAGES = Path(__file__).parents[3] / "docs" / "ship"
+SECTIONS = {  # the page and the heading that describe a gap
+    "no stream differs from none": ("known-gaps-streams", "No stream differs"),
+    "dlpack compares a name that no device has": ("known-gaps-names", "DLPack looks"),
+    "flex attention has a closed list": ("known-gaps-names", "FlexAttention has"),
+    "there is no pool of memory": ("known-gaps", "There is no pool of memory"),
+    "an empty host cache ends the process": ("known-crashes", "Emptying a host cache"),
+}
 
 
 def test_each_gap_is_closed_where_the_table_says_so():
@@ -31,6 +39,20 @@ def test_the_recorded_gaps_are_those_of_the_table():
         minor = tuple(map(int, release.split(".")[:2]))
         found = {gap: row["gaps"][gap] for gap in CLOSED_IN}
         assert found == {gap: int(it > minor) for gap, it in CLOSED_IN.items()}
+
+
+@pytest.mark.parametrize("gap", SECTIONS)
+def test_the_page_of_a_gap_names_the_release_that_closes_it(gap):
+    page, heading = SECTIONS[gap]
+    text = (PAGES / f"{page}.md").read_text()
+    section = text.partition(f"\n## {heading}")[2].partition("\n## ")[0]
+    release = f"{CLOSED_IN[gap][0]}.{CLOSED_IN[gap][1]}"
+    newest = max(last_run.read())
+    is_never = CLOSED_IN[gap] == NEVER
+    words = (
+        f"still open in torch {newest}" if is_never else f"closed in torch {release}"
+    )
+    assert f"* **Releases:** {words}." in section
 
 
 def test_a_part_replaces_only_its_own_counts(tmp_path):
