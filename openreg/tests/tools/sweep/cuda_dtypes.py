@@ -32,6 +32,9 @@ HALF_COMPLEX = "numbers of two float16: no model was seen to use them"
 CUDA_OWN = "an operator of CUDA's own attention"
 NOT_SERVED = {
     "fft": "the kernel library has no float16 transform",
+    "stft": "the kernel library has no transform of two bytes",  # since torch 2.14
+    "scatter": "moves of float8: no model was seen to use them",  # since torch 2.15
+    "sparse.sampled_addmm": "the kernel of the CPU takes four bytes or more",
     "torch.ops.aten._flash_attention_forward": CUDA_OWN,
     "torch.ops.aten._efficient_attention_forward": CUDA_OWN,
 }
