@@ -22,6 +22,7 @@ HOSTS = {
     "hypothesis.readthedocs.io",
     "pytorch.org",
 }
+RFC = re.compile(r"/pytorch/rfcs/blob/master/(RFC-\d{4})[\w-]*\.md")
 THREAD = re.compile(r"/[\w.-]+/[\w.-]+/(?:issues|pull)/(\d+)")
 
 
@@ -35,6 +36,8 @@ def fault(text: str, address: str) -> str | None:
     if parts.query or parts.username or parts.port:
         return "a query, a user or a port"
     if parts.hostname == "github.com":
+        if rfc := RFC.fullmatch(parts.path):
+            return None if text == rfc[1] else "the text is not the number"
         thread = THREAD.fullmatch(parts.path)
         if thread is None:
             return "no issue and no pull request"
@@ -85,6 +88,7 @@ def test_a_thread_has_one_address() -> None:
         ("a", "https://docs.pytorch.org/docs/2.1/amp.html"),
         ("a", "https://docs.pytorch.org/docs/stable/amp.html?x=1"),
         ("#1", "https://github.com/pytorch/pytorch/issues/2"),
+        ("RFC-1", "https://github.com/pytorch/rfcs/blob/master/RFC-0050-Relay.md"),
         ("a", "https://github.com/pytorch/pytorch/blob/main/README.md"),
     ],
 )
