@@ -5,6 +5,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -139,7 +140,7 @@ def strings(value: Any) -> list[str]:
 # Programs of the repository run; what installs, builds or tests is written down.
 PROGRAM = """#!/bin/bash
 echo {name} "$@" >> {calls}
-[ {name} = python ] && [[ $1 == openreg/*.py ]] && exec python3 "$@"
+[ {name} = python ] && [[ $1 == openreg/*.py ]] && exec {python} "$@"
 exit 0
 """
 
@@ -154,7 +155,9 @@ class Runner:
         programs.mkdir()
         for name in ("pip", "auditwheel", "python"):
             fake = programs / name
-            fake.write_text(PROGRAM.format(calls=self.calls, name=name))
+            fake.write_text(
+                PROGRAM.format(calls=self.calls, name=name, python=sys.executable)
+            )
             fake.chmod(0o755)
         for name in ("openreg", "requirements"):
             (folder / name).symlink_to(ROOT / name)
