@@ -39,8 +39,7 @@ def compiled_table(last_run: dict[str, Any]) -> str:
     return "\n".join(
         [
             f"Measured {last_run['date']}, commit `{last_run['commit']}`, torch "
-            f"{last_run['torch']}, on {last_run['cores']} cores that also did other "
-            "work:",
+            f"{last_run['torch']}, on {last_run['cores']} cores:",
             "",
             "| what | compared with | ratio of the times |",
             "|---|---|--:|",
