@@ -8,6 +8,11 @@ from typing import Any
 OUTCOMES = ("wrong", "missing", "crashed", "hung")
 
 
+def percent(share: float) -> str:
+    """Round down, as the kit does: 100 % is nothing less."""
+    return f"{int(100 * share + 1e-9)} %"
+
+
 def conformance_table(recorded: dict[str, Any]) -> str:
     """Return a table of the levels of each recorded backend."""
     lines = ["| backend | level | passed | score | seconds |", "|---|--:|--:|--:|--:|"]
@@ -16,14 +21,14 @@ def conformance_table(recorded: dict[str, Any]) -> str:
             cases = row["passed"] + len(row["failed"])
             lines.append(
                 f"| {name} | {level} | {row['passed']} of {cases} | "
-                f"{int(100 * row['score'] + 1e-9)} % | {row['seconds']} |"
+                f"{percent(row['score'])} | {row['seconds']} |"
             )
     for name, run in recorded.items():
         reached = "none" if run["reached"] is None else run["reached"]
         lines += [
             "",
             f"* {name}, commit `{run['commit']}`, with torch {run['torch']}, recorded "
-            f"{run['date']}: readiness {int(100 * run['readiness'] + 1e-9)} %, level "
+            f"{run['date']}: readiness {percent(run['readiness'])}, level "
             f"reached: {reached}.",
         ]
     return "\n".join(lines)

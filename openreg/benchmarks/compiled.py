@@ -111,18 +111,16 @@ def rows(cache: str) -> list[Row]:
     fused, on_cpu = torch.compile(large), torch.rand(8)
     # Two functions, since one would search its graphs for that of the device.
     call, call_on_cpu = (torch.compile(lambda x: x * 2 + 1) for _ in range(2))
+    images = (16, 16, 32, 32)
     steps = {
-        "MLP": training(mlp, 64, 512),
-        "CNN": training(cnn, 16, 16, 32, 32),
-        "Transformer": training(transformer, 4, 128, 256),
+        "MLP step, device / CPU": training(mlp, 64, 512),
+        "CNN step, device / CPU": training(cnn, *images),
+        "CNN step, device / CPU, contiguous": training(
+            cnn, *images, channels_last=False
+        ),
+        "Transformer step, device / CPU": training(transformer, 4, 128, 256),
     }
-    found = [
-        Row(f"{name} step, device / CPU", on("openreg"), on("cpu"))
-        for name, on in steps.items()
-    ]
-    same = training(cnn, 16, 16, 32, 32, channels_last=False)
-    row = Row("CNN step, device / CPU, contiguous", same("openreg"), same("cpu"))
-    found.insert(2, row)
+    found = [Row(name, on("openreg"), on("cpu")) for name, on in steps.items()]
     found += [
         Row("1 M elements, compiled / eager", lambda: fused(x), lambda: large(x), 3),
         Row("tiny, device / CPU", lambda: call(small), lambda: call_on_cpu(on_cpu), 50),

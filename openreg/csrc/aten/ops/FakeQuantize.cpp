@@ -14,6 +14,7 @@
 #include "csrc/aten/kernels/FakeQuantize.h"
 #include "csrc/aten/launch/Launch.h"
 #include "csrc/aten/launch/OptionalTensor.h"
+#include "csrc/aten/ops/QuantizedTensors.h"
 
 namespace openreg {
 namespace {
@@ -47,16 +48,6 @@ void check_number(const char* name, const char* what, const Tensor& tensor) {
   TORCH_CHECK(tensor.numel() == 1 && !tensor.is_complex(), "openreg: ", name, ": ",
               what, " must be one real number, but is ", tensor.scalar_type(), " of ",
               tensor.sizes());
-}
-
-void check_channels(const char* name, const Tensor& self, const Tensor& scale,
-                    const Tensor& zero_point, int64_t axis) {
-  TORCH_CHECK(axis >= 0 && axis < self.dim() && scale.dim() == 1 &&
-                  zero_point.dim() == 1 && scale.numel() == self.size(axis) &&
-                  zero_point.numel() == self.size(axis),
-              "openreg: ", name, ": expected one scale and one zero point for each ",
-              "element of dimension ", axis, " of ", self.sizes(), ", but got ",
-              scale.sizes(), " and ", zero_point.sizes());
 }
 
 // The outputs of a forward. A launch captures both.
@@ -174,6 +165,25 @@ void check_learnable(const char* name, const Tensor& grad, const Tensor& self,
               codes.max);
 }
 
+// Makes the gradients. `kernel` gets the arguments on the device, and the outputs.
+template <class Kernel>
+Three launch_backward(const char* name, const Tensor& grad, const Tensor& self,
+                      const Tensor& scale, const Tensor& zero_point, Kernel kernel) {
+  const Tensor input = at::empty_like(self);
+  const Tensor scales = at::zeros_like(scale), zeros = at::zeros_like(zero_point);
+  if (self.numel() > 0) {
+    launch(name, self.device(),
+           [input = KernelTensorArg(input), scales = KernelTensorArg(scales),
+            zeros = KernelTensorArg(zeros), grad = KernelTensorArg::input(grad),
+            self = KernelTensorArg::input(self), scale = KernelTensorArg::input(scale),
+            zero_point = KernelTensorArg::input(zero_point), kernel] {
+             kernel(grad.alias(), self.alias(), scale.alias(), zero_point.alias(),
+                    kernels::Gradients{input.alias(), scales.alias(), zeros.alias()});
+           });
+  }
+  return {input, scales, zeros};
+}
+
 Three fake_quantize_backward(const Tensor& grad, const Tensor& self,
                              const Tensor& scale, const Tensor& zero_point,
                              int64_t quant_min, int64_t quant_max, double grad_factor) {
@@ -185,20 +195,13 @@ Three fake_quantize_backward(const Tensor& grad, const Tensor& self,
               " and ", zero_point.sizes());
   check_number(kName, "scale", scale);
   check_number(kName, "zero_point", zero_point);
-  const Tensor input = at::empty_like(self);
-  const Tensor scales = at::zeros_like(scale), zeros = at::zeros_like(zero_point);
-  if (self.numel() > 0) {
-    launch(kName, self.device(),
-           [input = KernelTensorArg(input), scales = KernelTensorArg(scales),
-            zeros = KernelTensorArg(zeros), grad = KernelTensorArg::input(grad),
-            self = KernelTensorArg::input(self), scale = KernelTensorArg::input(scale),
-            zero_point = KernelTensorArg::input(zero_point), codes, grad_factor] {
-             kernels::fake_quantize_backward(
-                 grad.alias(), self.alias(), scale.alias(), zero_point.alias(), codes,
-                 grad_factor, {input.alias(), scales.alias(), zeros.alias()});
-           });
-  }
-  return {input, scales, zeros};
+  return launch_backward(
+      kName, grad, self, scale, zero_point,
+      [codes, grad_factor](const Tensor& grad, const Tensor& self, const Tensor& scale,
+                           const Tensor& zero_point, const kernels::Gradients& out) {
+        kernels::fake_quantize_backward(grad, self, scale, zero_point, codes,
+                                        grad_factor, out);
+      });
 }
 
 Three fake_quantize_channels_backward(const Tensor& grad, const Tensor& self,
@@ -214,20 +217,14 @@ Three fake_quantize_channels_backward(const Tensor& grad, const Tensor& self,
   const CodeRange codes{quant_min, quant_max};
   check_learnable(kName, grad, self, scale, zero_point, codes);
   check_channels(kName, self, scale, zero_point, axis);
-  const Tensor input = at::empty_like(self);
-  const Tensor scales = at::zeros_like(scale), zeros = at::zeros_like(zero_point);
-  if (self.numel() > 0) {
-    launch(kName, self.device(),
-           [input = KernelTensorArg(input), scales = KernelTensorArg(scales),
-            zeros = KernelTensorArg(zeros), grad = KernelTensorArg::input(grad),
-            self = KernelTensorArg::input(self), scale = KernelTensorArg::input(scale),
-            zero_point = KernelTensorArg::input(zero_point), axis, codes, grad_factor] {
-             kernels::fake_quantize_channels_backward(
-                 grad.alias(), self.alias(), scale.alias(), zero_point.alias(), axis,
-                 codes, grad_factor, {input.alias(), scales.alias(), zeros.alias()});
-           });
-  }
-  return {input, scales, zeros};
+  return launch_backward(
+      kName, grad, self, scale, zero_point,
+      [axis, codes, grad_factor](const Tensor& grad, const Tensor& self,
+                                 const Tensor& scale, const Tensor& zero_point,
+                                 const kernels::Gradients& out) {
+        kernels::fake_quantize_channels_backward(grad, self, scale, zero_point, axis,
+                                                 codes, grad_factor, out);
+      });
 }
 
 // -- observing and rounding in one launch --

@@ -48,6 +48,16 @@ void check_zero_point(const char* name, int64_t zero_point, at::ScalarType dtype
 
 }  // namespace
 
+void check_channels(const char* name, const at::Tensor& self, const at::Tensor& scales,
+                    const at::Tensor& zero_points, int64_t axis) {
+  TORCH_CHECK(axis >= 0 && axis < self.dim() && scales.dim() == 1 &&
+                  zero_points.dim() == 1 && scales.numel() == self.size(axis) &&
+                  zero_points.numel() == self.size(axis),
+              "openreg: ", name, ": expected one scale and one zero point for each ",
+              "element of dimension ", axis, " of ", self.sizes(), ", but got ",
+              scales.sizes(), " and ", zero_points.sizes());
+}
+
 // LITERALINCLUDE START: QUANTIZE_PER_TENSOR
 at::Tensor quantize_per_tensor(const at::Tensor& self, double scale, int64_t zero_point,
                                at::ScalarType dtype) {
@@ -91,12 +101,7 @@ at::Tensor quantize_per_channel(const at::Tensor& self, const at::Tensor& scales
         .to(self.device());
   }
   check_float(kName, self);
-  TORCH_CHECK(axis >= 0 && axis < self.dim() && scales.dim() == 1 &&
-                  zero_points.dim() == 1 && scales.numel() == self.size(axis) &&
-                  zero_points.numel() == self.size(axis),
-              "openreg: ", kName, ": expected one scale and one zero point for each ",
-              "element of dimension ", axis, " of ", self.sizes(), ", but got ",
-              scales.sizes(), " and ", zero_points.sizes());
+  check_channels(kName, self, scales, zero_points, axis);
   if (zero_points.numel() > 0) {  // waits for the device, as torch's own kernels do
     const auto [low, high] = at::aminmax(zero_points);
     check_zero_point(kName, low.item<int64_t>(), dtype);

@@ -80,6 +80,13 @@ class Verdict:
     def case(self) -> Case:
         return Case(self.operator, self.dtype, self.way)
 
+    def add_failure(self, verdict: str, detail: str) -> None:
+        """Keep what is wrong with a sample; the first one is the verdict."""
+        if self.verdict == RIGHT:
+            self.verdict, self.detail = verdict, detail
+        else:
+            self.others.append((verdict, detail))
+
     @property
     def failures(self) -> list[tuple[str, str]]:
         """Verdicts and details of the samples that were not right, alike ones once."""

@@ -48,21 +48,13 @@ def check(case: Case, limit: int | None) -> Verdict:
             if (alike := re.sub(r"\d", "", text)) not in seen and len(seen) < MANY:
                 seen.add(alike)
                 kind = KINDS.get(type(error), "error")
-                failure = kind, f"{text}; with {sample.summary()}"[:2000]
-                verdict.others.append(failure)
+                verdict.add_failure(kind, f"{text}; with {sample.summary()}"[:2000])
             if isinstance(error, DeviceFault):
-                error.verdict = _first_failure_decides(verdict)
+                error.verdict = verdict
                 raise
-    _first_failure_decides(verdict)
     verdict.fallbacks = sorted(torch.openreg.fallback_counts())
     if verdict.same_errors == verdict.samples and case.way not in MISTAKEN:
         verdict.verdict = "same error"
-    return verdict
-
-
-def _first_failure_decides(verdict: Verdict) -> Verdict:
-    if verdict.others:
-        verdict.verdict, verdict.detail = verdict.others.pop(0)
     return verdict
 
 
