@@ -2,8 +2,8 @@
 
 Explained in CONTRIBUTING.md, "Writing a chapter". `nox -s coverage` runs it in an
 environment of its own, because it installs that backend there: without optimization,
-instrumented by g++, its Python files as links to the sources. Then it hands the
-counts of gcov and of coverage.py to `region_coverage.py`.
+instrumented by g++. Then it hands the counts of gcov and of coverage.py to
+`region_coverage.py`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import region_coverage
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "coverage"
+DUMP = Path(__file__).with_name("dump_counts.c")
 PACKAGE = ROOT / "openreg" / "torch_openreg"
 # They are no part of that package, and import nothing of it.
 TOOLS = [ROOT / "openreg" / f"torch_openreg_{name}" for name in ("compare", "diagnose")]
@@ -36,8 +37,21 @@ openreg = torch_openreg._dynamo:record_graphs
 METADATA = "Metadata-Version: 2.1\nName: torch_openreg\nVersion: 0\n"
 # Threads count lines, too. NDEBUG, as in the build that is released.
 FLAGS = "--coverage -fprofile-update=atomic -O0 -DNDEBUG"
+KINDS = ("SHARED", "MODULE")  # what CMake calls a library, and one that Python loads
 # They build the package again, or measure time.
 LEFT_OUT = ["test_install.py", "test_backends_add_little_to_the_time_of_import_torch"]
+
+
+def compile_dump(target: Path) -> Path:
+    """Compile what lets forks write their counts, by the suffix of `target`.
+
+    An object (.o) goes into each library that counts, a library into LD_PRELOAD.
+    """
+    kind = ["-c", "-DIN_LIBRARY"] if target.suffix == ".o" else ["-shared"]
+    target.parent.mkdir(parents=True, exist_ok=True)
+    command = ["gcc", "-O2", "-fPIC", *kind, DUMP, "-o", target]
+    subprocess.run(command, check=True)
+    return target
 
 
 def build_libraries(target: Path) -> None:
@@ -47,7 +61,8 @@ def build_libraries(target: Path) -> None:
     configure += [f"-DPython_EXECUTABLE={sys.executable}", "-DCMAKE_BUILD_TYPE=None"]
     configure += ["-DCMAKE_CXX_COMPILER=g++", f"-DCMAKE_CXX_FLAGS={FLAGS}"]
     # libgcov must not export anything: a test checks what the libraries export.
-    configure += ["-DCMAKE_SHARED_LINKER_FLAGS=-Wl,--exclude-libs,libgcov.a"]
+    linked = f"{compile_dump(BUILD / 'dump_counts.o')} -Wl,--exclude-libs,libgcov.a"
+    configure += [f"-DCMAKE_{kind}_LINKER_FLAGS={linked}" for kind in KINDS]
     configure += [f"-DCMAKE_INSTALL_PREFIX={target}"]
     subprocess.run(configure, check=True, env=env)
     jobs = os.environ.get("MAX_JOBS") or str(os.cpu_count())
@@ -55,15 +70,19 @@ def build_libraries(target: Path) -> None:
     subprocess.run(["cmake", "--install", BUILD], check=True, env=env)
 
 
-def link_python(package: Path, site: Path) -> None:
-    """Make the Python files of `package` a package that torch finds in `site`."""
+def copy_python(package: Path, site: Path) -> None:
+    """Install what setup.py takes of `package`, without its libraries, in `site`.
+
+    pyproject.toml tells coverage.py which sources these copies are of. Links would not
+    do: what resolves its own path would look for libraries beside the sources.
+    """
     target = site / package.name
-    typed = ("*.py", "*.pyi", "py.typed")  # type checkers read the last two
-    for source in (path for pattern in typed for path in package.rglob(pattern)):
-        link = target / source.relative_to(package)
-        if not link.exists():  # _build_info.py is of this build
-            link.parent.mkdir(parents=True, exist_ok=True)
-            link.symlink_to(source)
+    taken = ("*.py", "*.pyi", "*.json", "py.typed")  # type checkers read the second
+    for source in (path for pattern in taken for path in package.rglob(pattern)):
+        copy = target / source.relative_to(package)
+        if source.name != "_build_info.py":  # it is of this build
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, copy)
     metadata = site / "torch_openreg-0.dist-info"
     metadata.mkdir(exist_ok=True)
     (metadata / "METADATA").write_text(METADATA)
@@ -79,11 +98,12 @@ def run_everything(processes: str) -> list[str]:
         old.unlink()
     tests = ["-m", "pytest", "openreg/tests", "-n", processes]
     tests += ["-k", " and ".join(f"not {name}" for name in LEFT_OUT)]
+    env = os.environ | {"LD_PRELOAD": str(compile_dump(BUILD / "dump_counts.so"))}
     failed = []
     pages = ["docs/_ext/run_pages.py"]
     for name, command in (("the tests", tests), ("the pages", pages)):
         python = [sys.executable, "-m", "coverage", "run"]
-        if subprocess.run([*python, *command], cwd=ROOT).returncode != 0:
+        if subprocess.run([*python, *command], cwd=ROOT, env=env).returncode != 0:
             failed.append(name)
     return failed
 
@@ -118,9 +138,9 @@ def main() -> int:
     try:
         shutil.rmtree(site / "torch_openreg", ignore_errors=True)
         build_libraries(site / "torch_openreg")
-        link_python(PACKAGE, site)
+        copy_python(PACKAGE, site)
         for tool in TOOLS:
-            link_python(tool, site)
+            copy_python(tool, site)
         failed = run_everything(processes)
         python = python_report()
         cpp = cpp_reports(BUILD, BUILD / "gcov")

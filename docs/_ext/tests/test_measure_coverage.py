@@ -6,14 +6,17 @@ Explained in CONTRIBUTING.md, "Writing a chapter".
 from __future__ import annotations
 
 import ast
+import os
 import subprocess
+import sys
+import tomllib
 from importlib import metadata
 from pathlib import Path
 
 import measure_coverage
 import pytest
 import region_coverage
-from measure_coverage import cpp_reports, link_python
+from measure_coverage import compile_dump, copy_python, cpp_reports
 
 SOURCE = """int main(int argc, char**) {
   if (argc > 9) {
@@ -50,7 +53,7 @@ def declared_entry_points() -> set[tuple[str, str, str]]:
     return {(group, *line.split(" = ")) for group, line in lines}
 
 
-def test_linked_package_is_found_by_its_entry_point(tmp_path: Path) -> None:
+def test_copied_package_is_found_by_its_entry_point(tmp_path: Path) -> None:
     package, site = tmp_path / "torch_openreg", tmp_path / "site"
     (package / "openreg").mkdir(parents=True)
     names = (
@@ -65,17 +68,46 @@ def test_linked_package_is_found_by_its_entry_point(tmp_path: Path) -> None:
     built = site / "torch_openreg" / "_build_info.py"
     built.parent.mkdir(parents=True)
     built.write_text("origin = 'build'\n")
-    link_python(package, site)
-    link_python(package, site)  # as the second run does
+    copy_python(package, site)
+    (package / "openreg/__init__.py").write_text("origin = 'a newer source'\n")
+    copy_python(package, site)  # as the second run does
     (distribution,) = metadata.distributions(path=[str(site)])
     assert distribution.name == "torch_openreg"
     found = {(hook.group, hook.name, hook.value) for hook in distribution.entry_points}
     assert found == declared_entry_points()
     module = site / "torch_openreg" / "openreg" / "__init__.py"
-    assert module.resolve() == package.resolve() / "openreg" / "__init__.py"
+    assert module.read_text() == "origin = 'a newer source'\n"
+    assert module.resolve() == module  # its libraries are looked for beside it
     assert built.read_text() == "origin = 'build'\n"
-    linked = {path.name for path in (site / "torch_openreg").iterdir()}
-    assert {"_C.pyi", "py.typed"} < linked
+    copied = {path.name for path in (site / "torch_openreg").iterdir()}
+    assert {"_C.pyi", "py.typed"} < copied
+
+
+def test_a_process_that_ends_at_once_leaves_its_counts(tmp_path: Path) -> None:
+    source = tmp_path / "f.cpp"
+    source.write_text('extern "C" int f(int x) { return x + 1; }\n')
+    counts = compile_dump(tmp_path / "dump_counts.o")
+    command = ["g++", "--coverage", "-O0", "-fPIC", "-shared", "-o", "f.so"]
+    command += [str(source), str(counts)]
+    subprocess.run(command, check=True, cwd=tmp_path)
+    program = "import ctypes, os; ctypes.CDLL('./f.so').f(1); os._exit(3)"
+    preload = {"LD_PRELOAD": str(compile_dump(tmp_path / "dump_counts.so"))}
+    for env, expected in (({}, False), (preload, True)):
+        ended = subprocess.run(
+            [sys.executable, "-c", program], cwd=tmp_path, env=os.environ | env
+        )
+        assert ended.returncode == 3
+        assert any(tmp_path.glob("*.gcda")) == expected
+    lines = region_coverage.read_cpp(cpp_reports(tmp_path, tmp_path / "gcov"))
+    assert lines[source.resolve()][1] == 2  # the line, and the function that it starts
+
+
+def test_coverage_py_takes_a_copy_for_its_source() -> None:
+    settings = tomllib.loads((measure_coverage.ROOT / "pyproject.toml").read_text())
+    groups = settings["tool"]["coverage"]["paths"].values()
+    for package in (measure_coverage.PACKAGE, *measure_coverage.TOOLS):
+        source = str(package.relative_to(measure_coverage.ROOT))
+        assert [source, f"*/site-packages/{package.name}"] in groups
 
 
 @pytest.mark.parametrize(

@@ -85,8 +85,12 @@ class Peer:
         self.process.kill()
         self.process.join(SECONDS)
 
-    def close(self) -> None:
-        """Let the process end by itself, or else kill it."""
+    def cut(self) -> None:
+        """Let the process end by itself after what it does now."""
         self._line.close()
-        self.process.join(10)
+
+    def close(self, seconds: float = 10) -> None:
+        """Let the process end by itself in ``seconds``, or else kill it."""
+        self.cut()
+        self.process.join(seconds)
         self.kill()

@@ -82,6 +82,8 @@ class Ranks:
         return self.answers()
 
     def close(self) -> None:
-        """End all processes."""
+        """End all processes, those that wait for another rank by force."""
         for peer in self.peers:
-            peer.kill()
+            peer.cut()
+        for peer in self.peers:
+            peer.close(1)
