@@ -105,7 +105,9 @@ at::Tensor cosine_similarity_autograd(const at::Tensor& x1, const at::Tensor& x2
   using torch::autograd::isFwGradDefined;
   const bool in_transform = c10::impl::tls_is_dispatch_key_included(
       c10::DispatchKey::FuncTorchDynamicLayerFrontMode);
-  if (in_transform || isFwGradDefined(x1) || isFwGradDefined(x2)) {
+  const bool traced = x1.unsafeGetTensorImpl()->is_python_dispatch() ||
+                      x2.unsafeGetTensorImpl()->is_python_dispatch();  // (1)
+  if (in_transform || traced || isFwGradDefined(x1) || isFwGradDefined(x2)) {
     return at::compositeimplicitautograd::cosine_similarity(x1, x2, dim, eps);
   }
   return CosineSimilarity::apply(x1, x2, dim, eps);
