@@ -26,7 +26,6 @@ def is_open(gap: str) -> bool:
 # LITERALINCLUDE END: CLOSED_IN
 # What torch does in another way since a release, apart from gaps of a backend.
 CHANGED_IN = {
-    "group norm takes any strides": (2, 14),
     "autocast has the root of a symmetric matrix": (2, 14),
     "clamp takes numbers beyond the dtype": (2, 15),
     "a second import of torch has an error of its own": (2, 15),

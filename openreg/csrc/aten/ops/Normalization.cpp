@@ -142,15 +142,15 @@ ThreeTensors native_group_norm(const at::Tensor& input,
               " elements, but got ", input.sizes());
   check_parameter("weight", weight);
   check_parameter("bias", bias);
-  TORCH_CHECK(input.is_contiguous(input.suggest_memory_format()),
-              "Expected the input of native_group_norm to be contiguous");
+  const at::MemoryFormat format = input.suggest_memory_format();
+  const at::Tensor x = input.contiguous(format);  // the kernel of torch 2.13 takes this
   const auto options = statistics(input, weight, bias);
   const ThreeTensors outputs{
-      at::empty_like(input, input.options(), input.suggest_memory_format()),
+      at::empty_like(x, x.options(), format),
       at::empty({N, group}, options), at::empty({N, group}, options)};
   const auto& [out, mean, rstd] = outputs;
   launch_out("native_group_norm", at::native_group_norm_outf,
-             std::array{out, mean, rstd}, input, weight, bias, N, C, HxW, group, eps);
+             std::array{out, mean, rstd}, x, weight, bias, N, C, HxW, group, eps);
   return outputs;
 }
 
