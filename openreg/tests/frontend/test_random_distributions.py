@@ -159,6 +159,26 @@ def test_random_from_to(dtype):
     assert set(empty(dtype).random_(5).cpu().tolist()) == set(range(5))
 
 
+# From here on, a float of the dtype has neighbors at a distance of 2.
+STEPS_OF_TWO = {
+    torch.half: 2**11,
+    torch.bfloat16: 2**8,
+    torch.float32: 2**24,
+    torch.float64: 2**53,
+}
+
+
+@pytest.mark.parametrize("dtype", STEPS_OF_TWO)
+def test_random_stays_below_a_limit_that_rounding_would_reach(dtype):
+    start = STEPS_OF_TWO[dtype]
+    end = start + 4  # and end - 1 rounds to it
+    with pytest.warns(UserWarning, match="to - 1 is out of bounds"):
+        x = empty(dtype).random_(start, end).cpu()
+        expected = torch.empty(999, dtype=dtype).random_(start, end)
+    assert set(x.tolist()) == set(expected.tolist())
+    assert max(x.tolist()) < end
+
+
 UNSIGNED = [torch.uint16, torch.uint32, torch.uint64]
 
 

@@ -65,6 +65,28 @@ def test_a_factory_that_falls_back_makes_its_tensor_on_the_device():
     assert_close(made.cpu(), torch.tril_indices(3, 3))
 
 
+def test_a_list_of_outs_is_written():
+    library = torch.library.Library("fallback_outs", "FRAGMENT")
+    library.define("powers(Tensor x, *, Tensor(a!)[] out) -> ()")
+
+    def powers(x, *, out):
+        for exponent, tensor in enumerate(out):
+            tensor.copy_(x**exponent)
+
+    library.impl("powers", powers, "CPU")
+    x = X.to("openreg")
+    outs = [torch.empty_like(x), torch.empty(3, 2, device="openreg").t()]
+    strides = [out.stride() for out in outs]
+    with torch.openreg.fallbacks() as counts:
+        torch.ops.fallback_outs.powers(x, out=outs)
+    assert counts == {"fallback_outs::powers": 1}
+    assert [out.stride() for out in outs] == strides
+    assert_close([out.cpu() for out in outs], [torch.ones_like(X), X])
+    twice = torch.empty(3, device="openreg").expand(2, 3)
+    with pytest.raises(RuntimeError, match="more than one element .* single memory"):
+        torch.ops.fallback_outs.powers(x, out=[twice])
+
+
 def test_without_any_openreg_argument_the_result_stays_on_the_cpu():
     keys = torch._C.DispatchKeySet(torch._C.DispatchKey.PrivateUse1)
     result = torch.ops.aten.tril_indices.default.redispatch(keys, 2, 2)
