@@ -97,11 +97,16 @@ def run_everything(processes: str) -> list[str]:
         old.unlink()
     tests = ["-m", "pytest", "openreg/tests", "-n", processes]
     tests += ["-k", " and ".join(f"not {name}" for name in LEFT_OUT)]
+    workflows = ["-m", "pytest", "docs/_ext/tests/test_workflows.py"]
     env = os.environ | {"LD_PRELOAD": str(compile_dump(BUILD / "dump_counts.so"))}
     failed = []
     pages = ["docs/_ext/run_pages.py"]
-    for name, command in (("the tests", tests), ("the pages", pages)):
-        python = [sys.executable, "-m", "coverage", "run"]
+    python = [sys.executable, "-m", "coverage", "run"]
+    for name, command in (
+        ("the tests", tests),
+        ("the tests of the workflows", workflows),
+        ("the pages", pages),
+    ):
         if subprocess.run([*python, *command], cwd=ROOT, env=env).returncode != 0:
             failed.append(name)
     return failed

@@ -113,8 +113,11 @@ def test_coverage_py_takes_a_copy_for_its_source() -> None:
 @pytest.mark.parametrize(
     ("codes", "said"),
     [
-        ({"pytest": 1}, "the tests failed, see above\n"),
-        ({"pytest": 1, "run_pages": 1}, "the tests and the pages failed, see above\n"),
+        ({"openreg/tests": 1}, "the tests failed, see above\n"),
+        (
+            {"openreg/tests": 1, "run_pages": 1},
+            "the tests and the pages failed, see above\n",
+        ),
         ({}, ""),
     ],
 )

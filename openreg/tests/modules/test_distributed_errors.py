@@ -7,6 +7,7 @@ import pytest
 import torch
 import torch.distributed as dist
 from ranks import Ranks, message, reset
+from torch_openreg.openreg import _distributed
 
 openreg = torch.openreg
 
@@ -22,6 +23,17 @@ def shared(tmp_path_factory):
 def two(shared):
     yield shared
     assert shared.run(reset) == [None, None]
+
+
+def test_the_backend_takes_no_options():
+    with pytest.raises(TypeError, match="occl takes no pg_options"):
+        _distributed._make(None, object())
+
+
+def test_a_torch_without_gloo_is_refused(monkeypatch):
+    monkeypatch.setattr(dist, "is_gloo_available", lambda: False)
+    with pytest.raises(RuntimeError, match="other hosts with Gloo: it is missing"):
+        _distributed._make(None, None)
 
 
 # -- what the ranks do --

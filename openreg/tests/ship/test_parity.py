@@ -65,6 +65,18 @@ def test_nothing_is_found_where_nothing_is_wrong():
     assert "0 out of tolerance" in report.show()
 
 
+class Sparse(nn.Module):
+    """A product with a matrix that has no memory of its own."""
+
+    def forward(self, x):
+        return torch.sparse.mm(x.to_sparse(), x).to_dense() + 1
+
+
+def test_the_device_gives_the_values_of_what_has_no_memory():
+    report = compare(Sparse(), (torch.eye(3).roll(1, 0),), "openreg")
+    assert report.findings == [] and report.result is None
+
+
 def test_a_step_with_its_optimizer_is_compared():
     model = Net().to("openreg")
     optimizer = torch.optim.AdamW(model.parameters())
