@@ -32,6 +32,7 @@ from nox_support.environments import (  # noqa: E402
 )
 from nox_support.machine import THIS, check_machine  # noqa: E402
 from nox_support.releases import compare_releases, try_releases  # noqa: E402
+from nox_support.sanitized import build_sanitized, chosen_sanitizer  # noqa: E402
 from nox_support.starter import (  # noqa: E402
     STARTER_SOURCES,
     train_on_starter,
@@ -303,10 +304,15 @@ def sweep(session: nox.Session) -> None:
 
 @nox.session(venv_backend="none", default=False)
 def soak(session: nox.Session) -> None:
-    """Run random programs and kill random processes for 30 minutes; -- --minutes N."""
+    """Run random programs for 30 minutes; -- --minutes N --sanitize address|thread."""
     tools = install_backend(session)
+    sanitizer = chosen_sanitizer(session)
+    arguments, env = ["--minutes", "30", *session.posargs], {}
+    if sanitizer:
+        env = build_sanitized(session, tools, sanitizer)
+        arguments += ["--sanitizer", sanitizer]
     script = "openreg/tests/tools/run_soak.py"
-    run(session, tools, "python", script, "--minutes", "30", *session.posargs)
+    run(session, tools, "python", script, *arguments, env=env)
 
 
 @session_without_venv
