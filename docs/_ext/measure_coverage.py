@@ -37,8 +37,13 @@ openreg = torch_openreg._dynamo:record_graphs
 METADATA = "Metadata-Version: 2.1\nName: torch_openreg\nVersion: 0\n"
 # Threads count lines, too. NDEBUG, as in the build that is released.
 FLAGS = "--coverage -fprofile-update=atomic -O0 -DNDEBUG"
-# They build the package again, or measure time.
-LEFT_OUT = ["test_install.py", "test_backends_add_little_to_the_time_of_import_torch"]
+# They build the package again, measure time, need optimized code, or a race with it.
+LEFT_OUT = [
+    "test_install.py",
+    "test_backends_add_little_to_the_time_of_import_torch",
+    "test_variables_of_functions_have_no_destructors",
+    "test_a_thread_of_gloo_that_is_late_aborts",
+]
 
 
 def compile_dump(target: Path) -> Path:
