@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tomllib
 from pathlib import Path
 
 import region_coverage
@@ -34,7 +35,7 @@ occl = torch_openreg.openreg._distributed:_register
 [torch_dynamo_backends]
 openreg = torch_openreg._dynamo:record_graphs
 """
-METADATA = "Metadata-Version: 2.1\nName: torch_openreg\nVersion: 0\n"
+METADATA = "Metadata-Version: 2.1\nName: torch_openreg\nVersion: {}\n"
 # Threads count lines, too. NDEBUG, as in the build that is released.
 FLAGS = "--coverage -fprofile-update=atomic -O0 -DNDEBUG"
 # They build the package again, measure time, need optimized code, or a race with it.
@@ -74,6 +75,11 @@ def build_libraries(target: Path) -> None:
     subprocess.run(["cmake", "--install", BUILD], check=True, env=env)
 
 
+def own_version() -> str:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    return str(project["version"])
+
+
 def copy_python(package: Path, site: Path) -> None:
     """Install what setup.py takes of `package`, without its libraries, in `site`.
 
@@ -87,9 +93,9 @@ def copy_python(package: Path, site: Path) -> None:
         if source.name != "_build_info.py":  # it is of this build
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, copy)
-    metadata = site / "torch_openreg-0.dist-info"
+    metadata = site / f"torch_openreg-{own_version()}.dist-info"
     metadata.mkdir(exist_ok=True)
-    (metadata / "METADATA").write_text(METADATA)
+    (metadata / "METADATA").write_text(METADATA.format(own_version()))
     (metadata / "entry_points.txt").write_text(ENTRY_POINTS)
 
 
