@@ -63,6 +63,7 @@ calls = {
     "half": lambda d: x.to(d).half().double().to(torch.int32),
     "softmax": lambda d: x.to(d).softmax(1).log(),
     "bool": lambda d: (x.to(d) > 0).any(),
+    "a device among the arguments": lambda d: torch.tril_indices(3, 3, device=d),
 }
 for name, call in calls.items():
     here, there = call("npy"), call("cpu")
@@ -74,6 +75,14 @@ for name, call in calls.items():
 
 def test_operators_give_what_the_cpu_gives(run):
     succeed(run(COMPARE))
+
+
+def test_a_result_that_is_no_tensor(run):
+    program = """
+x = torch.arange(3.0).npy()
+assert torch.equal(x, x.clone()) and not torch.equal(x, x + 1)
+"""
+    succeed(run(program))
 
 
 def test_views_share_memory_and_copies_do_not(run):
@@ -128,6 +137,7 @@ assert torch.accelerator.current_accelerator().type == "npy"
 assert torch.accelerator.is_available() and torch.accelerator.device_count() == 1
 assert torch.accelerator.current_device_index() == 0
 assert torch.get_device_module() is torch.npy
+assert torch.npy.is_initialized()
 stream = torch.accelerator.current_stream()
 stream.synchronize()
 assert stream.query()

@@ -196,6 +196,12 @@ def test_the_generated_code_has_no_device_guard():
     assert "set_device" not in text and "torch.openreg.device(" not in text
 
 
+def test_a_generated_program_waits_for_the_device_on_request():
+    with torch._inductor.config.patch("triton.debug_sync_graph", True):
+        text = code_of(lambda x: x.tan() + 2, torch.ones(3, device="openreg"))
+    assert text.count("torch.openreg.synchronize()") >= 2
+
+
 # -- what the compiler asks about the device --
 
 

@@ -131,6 +131,22 @@ def test_abort_ends_what_is_under_way(two, how):
     assert f"{text} abort()" in other
 
 
+def test_a_group_of_one_is_aborted(run_forked):
+    program = """
+        import torch, torch.distributed as dist
+        dist.init_process_group("occl", store=dist.HashStore(), rank=0, world_size=1)
+        x = torch.ones(2, device="openreg")
+        dist.all_reduce(x)
+        group = dist.group.WORLD._get_backend(x.device)
+        dist.distributed_c10d._abort_process_group()
+        print(x.tolist(), dist.is_initialized())
+        group.allreduce([x], dist.AllreduceOptions())
+    """
+    process = run_forked(program)
+    assert process.stdout == "[1.0, 1.0] False\n"
+    assert "after the group was aborted" in process.stderr.splitlines()[-1]
+
+
 def abort_one_of_two(state):
     """A subgroup is aborted, the default group goes on."""
     group = dist.new_group([0, 1], group_desc="short-lived")

@@ -16,6 +16,15 @@ def shared(group, *shape, **options):
     return x, symm_mem.rendezvous(x, group)
 
 
+def test_the_cache_is_emptied_where_the_device_has_no_memory_left():
+    cached = torch.empty(1 << 20, device="openreg")
+    del cached
+    assert openreg.memory_reserved() > openreg.memory_allocated()
+    openreg.simulator.fail_allocation(1)
+    assert symm_mem.empty(4, device="openreg").zero_().tolist() == [0] * 4
+    assert openreg.memory_reserved() == openreg.memory_allocated()
+
+
 # --- Reading and writing --------------------------------------------------------------
 
 

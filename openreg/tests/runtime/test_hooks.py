@@ -137,7 +137,7 @@ def test_an_address_of_the_host_has_no_device(calls):
 def test_the_default_generator_is_the_one_of_python(calls):
     torch.openreg.set_device(1)
     torch.openreg.manual_seed(1234)
-    assert calls.default_seed(1) == 1234
+    assert calls.default_seed(1) == calls.default_seed(-1) == 1234  # -1: the current
     with pytest.raises(torch.AcceleratorError, match="device"):
         calls.default_seed(9)
 
