@@ -83,7 +83,7 @@ def test_a_list_of_outs_is_written():
     assert [out.stride() for out in outs] == strides
     assert_close([out.cpu() for out in outs], [torch.ones_like(X), X])
     twice = torch.empty(3, device="openreg").expand(2, 3)
-    with pytest.raises(RuntimeError, match="more than one element .* single memory"):
+    with pytest.raises(RuntimeError, match=r"more than one element .* single memory"):
         torch.ops.fallback_outs.powers(x, out=[twice])
 
 
