@@ -145,9 +145,9 @@ ThreeTensors native_group_norm(const at::Tensor& input,
   const at::MemoryFormat format = input.suggest_memory_format();
   const at::Tensor x = input.contiguous(format);  // the kernel of torch 2.13 takes this
   const auto options = statistics(input, weight, bias);
-  const ThreeTensors outputs{
-      at::empty_like(x, x.options(), format),
-      at::empty({N, group}, options), at::empty({N, group}, options)};
+  const ThreeTensors outputs{at::empty_like(x, x.options(), format),
+                             at::empty({N, group}, options),
+                             at::empty({N, group}, options)};
   const auto& [out, mean, rstd] = outputs;
   launch_out("native_group_norm", at::native_group_norm_outf,
              std::array{out, mean, rstd}, x, weight, bias, N, C, HxW, group, eps);
