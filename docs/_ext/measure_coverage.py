@@ -83,7 +83,7 @@ def own_version() -> str:
 def copy_python(package: Path, site: Path) -> None:
     """Install what setup.py takes of `package`, without its libraries, in `site`.
 
-    pyproject.toml tells coverage.py which sources these copies are of. Links would not
+    pyproject.toml maps these copies to their sources for coverage.py. Links would not
     do: what resolves its own path would look for libraries beside the sources.
     """
     target = site / package.name

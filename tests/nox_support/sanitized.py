@@ -18,17 +18,21 @@ RUNTIMES = {
 PACKAGE = ROOT / "openreg" / "torch_openreg"
 
 
-def chosen_sanitizer(session: nox.Session) -> str | None:
-    """Takes `--sanitize NAME` out of the arguments of the session."""
-    words = session.posargs
-    if "--sanitize" not in words:
-        return None
-    place = words.index("--sanitize")
-    name = words[place + 1] if place + 1 < len(words) else ""
+def sanitized(session: nox.Session, tools: Path) -> tuple[list[str], dict[str, str]]:
+    """Takes `--sanitize NAME` out of the arguments of the session, and builds that.
+
+    Returns:
+        arguments for the soak, and the variables with which Python finds the build.
+    """
+    given = session.posargs
+    if "--sanitize" not in given:
+        return [], {}
+    place = given.index("--sanitize")
+    name = given[place + 1] if place + 1 < len(given) else ""
     if name not in RUNTIMES:
         session.error(f"--sanitize takes {' or '.join(RUNTIMES)}, not {name!r}")
-    del words[place : place + 2]
-    return name
+    del given[place : place + 2]
+    return ["--sanitizer", name], build_sanitized(session, tools, name)
 
 
 def build_sanitized(session: nox.Session, tools: Path, name: str) -> dict[str, str]:
