@@ -54,7 +54,7 @@ def compile_dump(target: Path) -> Path:
     """
     kind = ["-c", "-DIN_LIBRARY"] if target.suffix == ".o" else ["-shared"]
     target.parent.mkdir(parents=True, exist_ok=True)
-    command = ["gcc", "-O2", "-fPIC", *kind, DUMP, "-o", target]
+    command: list[str | Path] = ["gcc", "-O2", "-fPIC", *kind, DUMP, "-o", target]
     subprocess.run(command, check=True)
     return target
 
