@@ -75,11 +75,6 @@ def build_libraries(target: Path) -> None:
     subprocess.run(["cmake", "--install", BUILD], check=True, env=env)
 
 
-def own_version() -> str:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    return str(project["version"])
-
-
 def copy_python(package: Path, site: Path) -> None:
     """Install what setup.py takes of `package`, without its libraries, in `site`.
 
@@ -87,15 +82,16 @@ def copy_python(package: Path, site: Path) -> None:
     do: what resolves its own path would look for libraries beside the sources.
     """
     target = site / package.name
-    taken = ("*.py", "*.pyi", "*.json", "py.typed")  # type checkers read the second
+    taken = ("*.py", "*.json", "*.pyi", "py.typed")  # type checkers read the last two
     for source in (path for pattern in taken for path in package.rglob(pattern)):
         copy = target / source.relative_to(package)
         if source.name != "_build_info.py":  # it is of this build
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, copy)
-    metadata = site / f"torch_openreg-{own_version()}.dist-info"
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    metadata = site / f"torch_openreg-{version}.dist-info"
     metadata.mkdir(exist_ok=True)
-    (metadata / "METADATA").write_text(METADATA.format(own_version()))
+    (metadata / "METADATA").write_text(METADATA.format(version))
     (metadata / "entry_points.txt").write_text(ENTRY_POINTS)
 
 
@@ -109,15 +105,15 @@ def run_everything(processes: str) -> list[str]:
     tests = ["-m", "pytest", "openreg/tests", "-n", processes]
     tests += ["-k", " and ".join(f"not {name}" for name in LEFT_OUT)]
     workflows = ["-m", "pytest", "docs/_ext/tests/test_workflows.py"]
+    commands = {
+        "the tests": tests,
+        "the tests of the workflows": workflows,
+        "the pages": ["docs/_ext/run_pages.py"],
+    }
     env = os.environ | {"LD_PRELOAD": str(compile_dump(BUILD / "dump_counts.so"))}
-    failed = []
-    pages = ["docs/_ext/run_pages.py"]
     python = [sys.executable, "-m", "coverage", "run"]
-    for name, command in (
-        ("the tests", tests),
-        ("the tests of the workflows", workflows),
-        ("the pages", pages),
-    ):
+    failed = []
+    for name, command in commands.items():
         if subprocess.run([*python, *command], cwd=ROOT, env=env).returncode != 0:
             failed.append(name)
     return failed
