@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import re
 import sys
 import tomllib
 from collections.abc import Sequence
@@ -35,6 +36,7 @@ PYTHON = {".py"}
 CPP = {".c", ".cpp", ".h"}
 # Executions of every line that can be executed, by absolute path.
 Counts = dict[Path, dict[int, int]]
+ONLY_BRACKETS = re.compile(r"[\s(){}\[\];,]+")
 EXCEPTIONS = HERE / "region_exceptions.toml"
 
 
@@ -92,11 +94,20 @@ def read_exceptions(file: Path) -> dict[str, Reason]:
         content = tomllib.loads(file.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{file}: {error}") from None
-    reasons = {}
-    for entry in content.get("snippet", []):
-        if not (entry.get("name") and str(entry.get("reason", "")).strip()):
-            raise InputError(f"{file}: every [[snippet]] needs a name and a reason")
-        reasons[entry["name"]] = Reason(entry["reason"], entry.get("never_run", 0))
+    if unknown := sorted(content.keys() - {"reason"}):
+        raise InputError(f"{file}: only [[reason]] is read, not {unknown}")
+    reasons: dict[str, Reason] = {}
+    for entry in content.get("reason", []):
+        names = entry.get("snippets")
+        if not (names and str(entry.get("text", "")).strip()):
+            raise InputError(f"{file}: every [[reason]] needs a text and snippets")
+        reason = Reason(entry["text"], entry.get("never_run", 0))
+        if reason.never_run and len(names) > 1:
+            raise InputError(f"{file}: never_run counts one snippet, not {names}")
+        for name in names:
+            if name in reasons:
+                raise InputError(f"{file}: {name} has two reasons")
+            reasons[name] = reason
     return reasons
 
 
@@ -112,11 +123,13 @@ def find_faults(
     faults = []
     names = set()
     for path, snippets in sorted(index.snippets.items()):
+        names |= {snippet.name for snippet in snippets.values()}
+        if Path(path).suffix not in suffixes:
+            continue
+        lines = counts.get(index.root / path)
+        if lines is not None and Path(path).suffix in CPP:
+            lines = _without_brackets(lines, index.root / path)
         for snippet in snippets.values():
-            names.add(snippet.name)
-            if Path(path).suffix not in suffixes:
-                continue
-            lines = counts.get(index.root / path)
             reason = reasons.get(snippet.name)
             fault = _fault(path, snippet, lines)
             if reason is None:
@@ -137,6 +150,13 @@ def find_faults(
         for name in sorted(set(reasons) - names)
     ]
     return faults
+
+
+def _without_brackets(lines: dict[int, int], file: Path) -> dict[int, int]:
+    """Leaves out lines of nothing but brackets: there gcov counts only unwinding."""
+    text = file.read_text(encoding="utf-8").splitlines()
+    brackets = {n for n, line in enumerate(text, 1) if ONLY_BRACKETS.fullmatch(line)}
+    return {number: lines[number] for number in lines.keys() - brackets}
 
 
 def _idle(snippet: Snippet, lines: dict[int, int]) -> list[int]:

@@ -18,7 +18,9 @@ from small_guide import mark
 ADD = mark("ADD", "int add(int a) {", "  return a + 1;", "}", comment="//")
 SUB = mark("SUB", "int sub(int a) {", "  return a - 1;", "}", comment="//")
 SOURCE = ADD + SUB
-EXCEPTION = '[[snippet]]\nname = "{}"\nreason = "{}"\n'
+EXCEPTION = '[[reason]]\nsnippets = ["{}"]\ntext = "{}"\n'
+
+SEVERAL_COUNTED = EXCEPTION.format('A", "B', "why") + "never_run = 1\n"
 
 
 @pytest.fixture
@@ -83,6 +85,11 @@ def test_refuses_cpp_line_that_never_ran(
         capsys.readouterr().out
     )
     assert check(root, "--cpp", folder, exceptions=EXCEPTION.format("SUB", "why")) == 0
+
+
+def test_a_line_of_brackets_holds_no_statement(root: Path) -> None:
+    folder = write_gcov(root, l2=1, l3=1, l4=0, l7=1, l8=1, l9=0, l99=0)
+    assert check(root, "--cpp", folder) == 0
 
 
 def test_refuses_python_line_that_never_ran(
@@ -154,7 +161,10 @@ def test_refuses_to_judge_nothing(
         (["--cpp", "absent"], "", "below absent"),
         (["--python", "{root}/list.json"], "", "is no coverage report"),
         (["--python", "{root}/empty.json"], "", "is no JSON report of coverage.py"),
-        (["--python", "{report}"], EXCEPTION.format("ADD", " "), "needs a name and a"),
+        (["--python", "{report}"], EXCEPTION.format("ADD", " "), "needs a text and"),
+        (["--python", "{report}"], EXCEPTION.format("A", "b") * 2, "A has two reasons"),
+        (["--python", "{report}"], SEVERAL_COUNTED, "never_run counts one snippet"),
+        (["--python", "{report}"], "[[snippet]]\n", "only [[reason]] is read"),
         (["--python", "{report}"], "[[snippet", "exceptions.toml: "),
     ],
 )
