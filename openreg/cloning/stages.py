@@ -19,6 +19,7 @@ BROUGHT = [
         9,
         [
             *("csrc/distributed/*", "csrc/runtime/ipc/*", "*/SyncBatchNorm.*"),
+            "*/EfficientAttention.*",
             *("*/BindDistributed.h", "*/BindIpc.h", "*/_distributed.py"),
             *("*/_sharding.py", "*/reductions.py", "*/_dynamo.py", "*/_inductor/*"),
         ],

@@ -291,6 +291,25 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> fused_attention_backw
     bool is_causal, const at::Tensor& philox_seed, const at::Tensor& philox_offset,
     std::optional<double> scale);
 
+// ops/EfficientAttention.cpp
+// As fused_attention, under the name of CUDA's memory-efficient kernel, which context
+// parallelism calls: the output [B, H, L, Ev], the logsumexp [B, H, L], where L is
+// filled up to a multiple of 32 (without elements unless `compute_log_sumexp`), seed
+// and offset.
+std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> efficient_attention(
+    const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+    const std::optional<at::Tensor>& attn_bias, bool compute_log_sumexp,
+    double dropout_p, bool is_causal, std::optional<double> scale);
+
+// The gradients of query, key, value and attn_bias; undefined where the mask is false.
+// `logsumexp` has L positions or more.
+std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> efficient_attention_backward(
+    const at::Tensor& grad_out, const at::Tensor& query, const at::Tensor& key,
+    const at::Tensor& value, const at::Tensor& attn_bias, const at::Tensor& out,
+    const at::Tensor& logsumexp, const at::Tensor& philox_seed,
+    const at::Tensor& philox_offset, double dropout_p,
+    std::array<bool, 4> grad_input_mask, bool is_causal, std::optional<double> scale);
+
 // ops/Transformer.cpp
 // Self attention of `query` [B, L, D]: the output [B, L, D], and if `need_weights` the
 // probabilities [B, L, L], or [B, H, L, L] if they are not averaged. `mask` says what

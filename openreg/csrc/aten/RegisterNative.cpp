@@ -202,6 +202,9 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("_scaled_dot_product_fused_attention_overrideable", fused_attention);
   m.impl("_scaled_dot_product_fused_attention_overrideable_backward",
          fused_attention_backward);
+  m.impl("_scaled_dot_product_efficient_attention", efficient_attention);
+  m.impl("_scaled_dot_product_efficient_attention_backward",
+         efficient_attention_backward);
   m.impl("_fused_sdp_choice", choose_attention);  // for callers of its name only
 }
 

@@ -95,7 +95,7 @@ def test_parts_that_do_not_fit_are_gathered(four, name):
     assert collectives > 0
 
 
-def test_context_parallelism_is_refused():
+def test_context_parallelism_needs_another_operator():
     dist.init_process_group("occl", store=dist.HashStore(), rank=0, world_size=1)
     try:
         mesh = init_device_mesh("openreg", (1,))
@@ -105,7 +105,7 @@ def test_context_parallelism_is_refused():
             functional.scaled_dot_product_attention(part, part, part)
         with (
             context_parallel(mesh, buffers=[q], buffer_seq_dims=[2]),
-            pytest.raises(NotImplementedError, match="no context parallelism"),
+            pytest.raises(NotImplementedError, match="For context parallelism"),
         ):
             functional.scaled_dot_product_attention(q, q, q)
     finally:

@@ -411,4 +411,12 @@ FEATURES = [
         "modules/sharding-attention",
         9,
     ),
+    optional(
+        "Context parallelism",
+        "`efficient_attention` and its backward",
+        (f"{A}ops/EfficientAttention.cpp",),
+        "modules/test_context_parallel.py",
+        "modules/context-parallel",
+        9,
+    ),
 ]

@@ -76,7 +76,7 @@ LISTS_HEAD = """\
 The files to copy for each [feature](../start/features.md): those that the chapter
 shows, those that they include or import, and the source beside each header. The files
 of earlier stages of the [ladder](../start/ladder.md) are left out. `driver` names the
-functions of the [driver](../ship/driver-map.md) in these files.
+functions of the [driver](../ship/driver-map.md) in these files, if there are any.
 
 Up to stage 3 a list names the files of the starter. The second list of such a feature
 has the files of the large backend, with everything that they include. They replace
@@ -126,7 +126,8 @@ def section(feature: Feature) -> str:
 
 def listing(files: list[Path]) -> list[str]:
     functions = [f"`{name}`" for name in driver_functions(files)]
-    return [*by_folder(files), f"* driver: {', '.join(functions) or 'none'}"]
+    driver = [f"* driver: {', '.join(functions)}"] if functions else []
+    return [*by_folder(files), *driver]
 
 
 def link(feature: Feature) -> str:

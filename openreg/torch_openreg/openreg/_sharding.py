@@ -85,7 +85,8 @@ def _places(query: "DTensorSpec", key: "DTensorSpec") -> list["Placement"]:
     Raises:
         NotImplementedError: each rank has a part of the sentence. Torch's context
             parallelism asks for that and takes what comes back for a part, also if
-            DTensor gathered the whole. So gathering would be silently wrong there.
+            DTensor gathered the whole. So gathering would be silently wrong there. It
+            calls another operator: csrc/aten/ops/EfficientAttention.cpp.
     """
     from torch.distributed.tensor import Replicate, Shard
 
@@ -93,8 +94,8 @@ def _places(query: "DTensorSpec", key: "DTensorSpec") -> list["Placement"]:
         raise NotImplementedError(
             "openreg: attention on DTensor: the query is split along the sentence "
             f"(Shard({_LENGTH})), which the kernel cannot take; redistribute to "
-            f"Shard({_BATCH}), Shard({_HEADS}) or Replicate(). There is no context "
-            "parallelism"
+            f"Shard({_BATCH}), Shard({_HEADS}) or Replicate(). For context "
+            "parallelism, use sdpa_kernel(SDPBackend.EFFICIENT_ATTENTION)"
         )
 
     ranks = max(query.mesh.shape)

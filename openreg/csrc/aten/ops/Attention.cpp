@@ -132,15 +132,19 @@ int64_t choose_attention(const at::Tensor& query, const at::Tensor& key,
                          const std::optional<at::Tensor>& attn_mask, double, bool,
                          std::optional<double>, bool enable_gqa) {
   const at::Context& context = at::globalContext();
-  const bool fused = context.userEnabledOverrideableSDP() &&
-                     why_not(query, key, value, attn_mask, enable_gqa) == nullptr;
+  const bool possible = why_not(query, key, value, attn_mask, enable_gqa) == nullptr;
+  const bool fused = possible && context.userEnabledOverrideableSDP();
+  const bool efficient =
+      possible && context.userEnabledMemEfficientSDP() && !enable_gqa;
   const bool math = context.userEnabledMathSDP();
-  TORCH_CHECK(fused || math,
+  TORCH_CHECK(fused || efficient || math,
               "No viable backend for scaled_dot_product_attention was found: openreg "
-              "has math and overrideable; enable one of them in sdpa_kernel");
-  return static_cast<int64_t>(fused && !(math && user_prefers_math())
-                                  ? at::SDPBackend::overrideable
-                                  : at::SDPBackend::math);
+              "has math, overrideable and efficient; enable one in sdpa_kernel");
+  if (math && (user_prefers_math() || !(fused || efficient))) {
+    return static_cast<int64_t>(at::SDPBackend::math);
+  }
+  return static_cast<int64_t>(fused ? at::SDPBackend::overrideable
+                                    : at::SDPBackend::efficient_attention);
 }
 // LITERALINCLUDE END: ATTENTION_CHOICE
 
