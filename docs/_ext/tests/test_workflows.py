@@ -292,7 +292,7 @@ def test_an_event_is_tested_against_the_torch_of_its_branch(
         event("pull_request", repository__full_name="someone/pytorch"),
         event("pull_request", pull_request__head__sha="main; rm -r ."),
         event("push", after="8f0c2d8a\ntest=true"),
-        {"client_payload": {"event_type": "release", "payload": {}}},
+        {"client_payload": event("push")["client_payload"] | {"event_type": "release"}},
         {"client_payload": {"event_type": "pull_request"}},
     ],
 )

@@ -137,6 +137,13 @@ def test_an_error_is_a_result_and_so_is_a_warning():
     assert with_warnings(lambda: 1) == (1, "")
 
 
+def test_a_worker_that_does_not_start_is_told(monkeypatch):
+    monkeypatch.setattr(runner, "WORKER", "sweep.absent")
+    cases = [Case("sin", "float32", "forward")]
+    with pytest.raises(RuntimeError, match=r"checked nothing: .*No module named"):
+        runner.run_all(cases, {"float32": 1})
+
+
 def test_the_progress_counts_cases(monkeypatch):
     monkeypatch.setattr(runner, "INTERVAL", 0.01)
     counts = []
