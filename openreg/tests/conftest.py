@@ -21,7 +21,7 @@ if backend.STAGE >= backend.LARGE:
         no_capture_left,
         no_fallback,
     )
-NEEDS = "needs(stage, devices, capability): deselects the test if the backend lacks it"
+NEEDS = "needs(stage, devices, capability, release): deselects the test without them"
 LEFT_OUT = pytest.StashKey[dict[str, list[str]]]()
 
 

@@ -11,6 +11,7 @@ import pytest
 import torch
 from module_lookups import Lookups
 from module_rows import ABSENT, BY_CPP, PRESENT, Row
+from torch_release import of_the_pages
 
 openreg = torch.openreg
 TESTS = Path(__file__).parents[1]
@@ -28,6 +29,7 @@ def lookups() -> Lookups:
 # -- the table and torch --
 
 
+@of_the_pages
 def test_the_table_names_what_torch_looks_up_and_nothing_else(lookups):
     found = set(lookups.found) | set(BY_CPP)
     assert len(IDS) == len(set(IDS))
@@ -35,6 +37,7 @@ def test_the_table_names_what_torch_looks_up_and_nothing_else(lookups):
     assert (set(IDS) | set(ABSENT)) - found == set(), "torch no longer looks them up"
 
 
+@of_the_pages
 def test_the_page_is_what_the_tool_writes(lookups):
     hint = "write it again: python openreg/tests/tools/module_table.py"
     assert module_table.PAGE.read_text() == module_table.page(lookups), hint
@@ -80,6 +83,7 @@ COMPUTED = {
 }
 
 
+@of_the_pages
 def test_each_other_way_to_a_device_module_has_been_looked_at(lookups):
     assert set(lookups.other) == NO_MODULES
     assert lookups.dynamic == COMPUTED

@@ -205,6 +205,12 @@ def test_a_generated_program_waits_for_the_device_on_request():
 # -- what the compiler asks about the device --
 
 
+NEW_QUESTIONS = {  # of torch 2.15, whose answers are right for a device without Triton
+    *("exposes_streams", "get_cache_system_info", "get_cpp_device_options", "is_gpu"),
+    "get_multi_processor_count",  # asks the properties
+}
+
+
 def test_the_device_interface_is_complete():
     """Every question of torch's class is answered, apart from those about Triton."""
     from torch._dynamo.device_interface import DeviceInterface
@@ -212,7 +218,7 @@ def test_the_device_interface_is_complete():
     interface = get_interface_for_device("openreg")
     names = [n for n in vars(DeviceInterface) if not n.startswith("__")]
     inherited = {name for name in names if name not in vars(interface)}
-    assert inherited == {
+    assert inherited - NEW_QUESTIONS == {
         "get_device_properties",  # asks the worker
         "is_dtype_supported",  # asks is_bf16_supported
         "is_triton_capable",

@@ -3,6 +3,7 @@
 import re
 
 from contract import CSRC, INCLUDE, code, table, virtuals
+from torch_release import of_the_pages
 
 C10D = "torch/csrc/distributed/c10d"
 BACKEND = virtuals(f"{C10D}/Backend.hpp", "class TORCH_API Backend :")
@@ -15,6 +16,7 @@ def ours(header):
     return set(re.findall(r"(\w+)\([^()]*\)(?: const)? override", text))
 
 
+@of_the_pages
 def test_the_table_has_each_member_by_what_torch_does_without_it():
     told = {what: set(code(names)) for what, names in table(PAGE, "Without it, torch")}
     kinds = {
@@ -28,6 +30,7 @@ def test_the_table_has_each_member_by_what_torch_does_without_it():
     }
 
 
+@of_the_pages
 def test_the_page_has_each_member_that_occl_leaves_out():
     rows = table(PAGE, "occl leaves out")
     left_out = {name for row in rows for name in code(row[0])}

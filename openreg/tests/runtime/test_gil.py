@@ -15,6 +15,7 @@ from gil_cases import (
     RETURNS,
     WAITS,
 )
+from torch_release import has_changed
 
 PROGRAM = """
 import sys
@@ -55,6 +56,9 @@ def test_a_call_that_keeps_the_gil_does_not_wait(name, run_case):
 def test_gap_calls_of_torch_that_keep_the_gil(name, run_case):
     """Pins a limit of torch 2.13: the program stands still, which it should not."""
     process = run_case(name, seconds=2)
+    if name == "x[0] = 3.0" and has_changed("setting an element releases the GIL"):
+        assert process.stdout == "waits\n"
+        return
     assert process.stdout == ""
     assert "in <lambda>" in process.stderr  # the call has begun
     assert process.returncode == 1

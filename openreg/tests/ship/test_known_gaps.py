@@ -408,6 +408,7 @@ def test_large_tensor_test_skips():
     assert [why for _, why in result.skipped] == ["Unknown device type"]
 
 
+@pytest.mark.filterwarnings("ignore:Validating sparse tensor invariants")  # 2.15
 def test_sparse_tensors_are_loaded_by_the_names_of_devices_only(tmp_path):
     path = tmp_path / "file"
     torch.save(torch.eye(2, device="openreg").to_sparse(), path)

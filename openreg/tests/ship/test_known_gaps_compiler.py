@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 from torch.utils.checkpoint import checkpoint
+from torch_release import of_the_pages
 
 TORCH = Path(torch.__file__).parent
 DOCS = Path(__file__).parents[3] / "docs"
@@ -84,6 +85,7 @@ def test_no_ahead_of_time_compilation():
         torch._inductor.aoti_compile_and_package(program)
 
 
+@of_the_pages
 def test_the_places_of_ahead_of_time_compilation_that_name_devices():
     from torch._inductor.codegen.cpp_utils import DEVICE_TO_ATEN
 
@@ -122,6 +124,7 @@ PAGES = ("ship/known-gaps-compiler", "modules/compile-inductor")
 PAGES += ("modules/compile-wrapper", "modules/export")
 
 
+@of_the_pages
 def test_the_lines_of_torch_that_the_pages_name():
     text = "".join((DOCS / f"{page}.md").read_text() for page in PAGES)
     assert set(re.findall(r"[\w/]+\.(?:py|h):\d+", text)) == LINES.keys()

@@ -2,6 +2,7 @@
 import pytest
 import torch
 from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
+from torch_release import has_changed
 
 
 @pytest.fixture
@@ -16,13 +17,18 @@ def group(request):
 @pytest.mark.parametrize("group", [None], indirect=True)
 def test_a_process_group_without_a_name_counts_as_gloo(group):
     model = torch.nn.Linear(1, 1).to("openreg")
+    if has_changed("a process group without a name uses what is there"):
+        torch.nn.parallel.DistributedDataParallel(model)
+        return
     with pytest.raises(RuntimeError, match="Could not find backend type 1"):
         torch.nn.parallel.DistributedDataParallel(model)
 
 
 @pytest.mark.parametrize("group", ["occl"], indirect=True)
 def test_monitored_barrier_is_only_for_gloo(group):
-    with pytest.raises(ValueError, match="only implemented for GLOO"):
+    new = has_changed("monitored_barrier asks for a backend with CPU tensors")
+    text = "a group with a CPU-capable backend" if new else "only implemented for GLOO"
+    with pytest.raises(ValueError, match=text):
         torch.distributed.monitored_barrier()
 
 
@@ -45,6 +51,7 @@ def test_bf16_compress_hook_is_refused_by_its_name(group):
 def test_the_name_of_a_split_group_depends_on_the_number_of_groups(group):
     name = torch.distributed.distributed_c10d._process_group_name
     before = name([0], use_hashed_name=True)
-    assert name([0], use_hashed_name=True) == before
+    changed = has_changed("each group has a name of its own")
+    assert (name([0], use_hashed_name=True) == before) != changed
     torch.distributed.new_group([0])
     assert name([0], use_hashed_name=True) != before

@@ -34,7 +34,12 @@ def load() -> ModuleType:
     return import_module(PACKAGE)
 
 
-def lacks(stage: int = 0, devices: int = 1, capability: str | None = None) -> str:
+def lacks(
+    stage: int = 0,
+    devices: int = 1,
+    capability: str | None = None,
+    release: str | None = None,
+) -> str:
     """Return what a test needs and the backend has not, or nothing."""
     if stage > STAGE:
         return f"stage {stage}"
@@ -42,4 +47,6 @@ def lacks(stage: int = 0, devices: int = 1, capability: str | None = None) -> st
         return f"{devices} devices"
     if capability and capability not in CAPABILITIES:
         return capability
+    if release and not torch.__version__.startswith(f"{release}."):
+        return f"torch {release}"
     return ""
