@@ -84,7 +84,9 @@ those of the starter from stage 4 on.
 
 A list lacks what only the linker needs, and the tables that register operators: take
 the lines of your operators from `RegisterNative.cpp` and `RegisterMinimal.cpp` in
-`openreg/csrc/aten`.
+`openreg/csrc/aten`. Of `openreg/csrc/simulator`, your device needs `AutogradExit`
+only. The lists name its other files because `Launch.h` includes them;
+`openreg/csrc/README.md` says how to do without.
 """
 
 

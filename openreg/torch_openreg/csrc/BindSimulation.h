@@ -11,7 +11,7 @@
 namespace openreg {
 
 // VENDOR: drop these functions but _drain_autograd_threads
-// Your backend leaves this file out, with the folder csrc/simulator.
+// They belong to files of csrc/simulator that openreg/csrc/README.md lets you delete.
 inline void bind_simulation(pybind11::module_& m) {
   using pybind11::arg;
   m.def("_drain_autograd_threads", &drain_autograd_threads, NoGil(),
