@@ -21,11 +21,12 @@ PATIENCE = 0.02  # seconds
 
 @contextlib.contextmanager
 def strict() -> Iterator[None]:
-    """Refuse what is not deterministic; flush denormal numbers."""
+    """Refuse what is not deterministic; flush denormals; check sparse tensors."""
     with _restored():
         torch.set_default_dtype(torch.float64)
         torch.use_deterministic_algorithms(True)
         torch.set_flush_denormal(True)
+        torch.sparse.check_sparse_tensor_invariants.enable()
         yield
 
 
@@ -52,6 +53,7 @@ def later() -> Iterator[None]:
         torch.set_default_dtype(torch.float16)
         torch.set_flush_denormal(True)
         torch.set_float32_matmul_precision("medium")
+        torch.sparse.check_sparse_tensor_invariants.enable()
         torch.backends.mkldnn.set_flags(_enabled=False, _fp32_precision=None)
         yield
 
@@ -112,9 +114,12 @@ def held() -> Iterator[None]:
 def _restored() -> Iterator[None]:
     dtype, threads = torch.get_default_dtype(), torch.get_num_threads()
     precision = torch.get_float32_matmul_precision()
+    invariants = torch.sparse.check_sparse_tensor_invariants
+    checked = invariants.is_enabled()
     try:
         yield
     finally:
+        (invariants.enable if checked else invariants.disable)()
         torch.backends.mkldnn.set_flags(_enabled=True, _fp32_precision=None)
         torch.set_warn_always(False)
         torch.set_num_threads(threads)
