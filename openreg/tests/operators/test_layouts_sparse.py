@@ -83,6 +83,37 @@ def test_coo_tensors_have_gradients():
     same(m.grad, right.grad)
 
 
+def test_a_graph_network_learns_the_weights_of_its_edges():
+    edges = torch.tensor([[0, 0, 1, 2, 3, 3], [1, 2, 0, 3, 0, 2]])
+
+    def train(device, optimizer):
+        places, features = edges.to(device), random(4, 3).to(device)
+        weights = [random(3, 5), random(5, 2), random(6).abs()]  # the last: of edges
+        parameters = [x.to(device, copy=True).requires_grad_() for x in weights]
+        first, second, strengths = parameters
+        step = optimizer(parameters, lr=0.05)
+        losses = []
+        for _ in range(6):
+            step.zero_grad()
+            graph = torch.sparse_coo_tensor(
+                places, strengths, (4, 4), check_invariants=True
+            )
+            hidden = torch.sparse.mm(graph, features @ first).relu()
+            loss = (torch.sparse.mm(graph, hidden @ second) - 1).square().mean()
+            loss.backward()
+            step.step()
+            losses.append(loss.item())
+        assert not torch.equal(strengths.detach().cpu(), weights[2])
+        assert losses[-1] < losses[0]
+        return losses, [x.detach().cpu() for x in parameters]
+
+    for optimizer in (torch.optim.SGD, torch.optim.Adam):
+        losses, trained = train("openreg", optimizer)
+        expected, others = train("cpu", optimizer)
+        assert losses == pytest.approx(expected, rel=1e-6)
+        torch.testing.assert_close(trained, others, rtol=1e-5, atol=1e-6)
+
+
 def test_sparse_gradients_of_an_embedding_train_it():
     def train(device, optimizer, **options):
         table = torch.nn.Embedding(10, 3, sparse=True, _weight=random(10, 3))
