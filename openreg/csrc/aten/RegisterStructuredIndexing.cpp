@@ -11,6 +11,7 @@
 #include <ATen/ops/tril_meta.h>
 #include <ATen/ops/triu_meta.h>
 
+#include "csrc/aten/launch/Quiet.h"
 #include "csrc/aten/structured/Structured.h"
 
 namespace openreg {
@@ -18,6 +19,12 @@ namespace openreg {
 namespace op = at::_ops;
 namespace meta = at::meta;
 namespace cpu = at::cpu;
+
+// Its meta function warns that `reduce` is deprecated: on the host, and in the kernel.
+constexpr auto* kScatterReduce =
+    static_cast<at::Tensor& (*)(const at::Tensor&, int64_t, const at::Tensor&,
+                                const at::Tensor&, c10::string_view, at::Tensor&)>(
+        cpu::scatter_outf);
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   structured<op::cat, op::cat_out, meta::structured_cat, cpu::cat_outf>(m);
@@ -27,7 +34,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   structured<op::scatter_value, op::scatter_value_out, meta::structured_scatter_value,
              cpu::scatter_outf>(m);
   structured<op::scatter_reduce, op::scatter_reduce_out,
-             meta::structured_scatter_reduce, cpu::scatter_outf>(m);
+             meta::structured_scatter_reduce, Silent<kScatterReduce>::call>(m);
   structured<op::scatter_value_reduce, op::scatter_value_reduce_out,
              meta::structured_scatter_value_reduce, cpu::scatter_outf>(m);
   structured<op::scatter_add, op::scatter_add_out, meta::structured_scatter_add,
