@@ -35,7 +35,7 @@ MORE_DTYPES = {
     "uint8": torch.uint8,
 }
 ALL_DTYPES = DTYPES | MORE_DTYPES
-# LITERALINCLUDE START: SOME_DTYPES
+# LITERALINCLUDE START: DTYPES_OF_WAYS
 # The ways that do not run in every dtype, since their code hardly depends on it.
 SOME_DTYPES = {
     "forward AD": ("float32", "float64", "complex64"),
@@ -44,7 +44,7 @@ SOME_DTYPES = {
     "launched": ("float32", "bfloat16", "complex64", "int64"),
     "mistakes": ("float32", "int64"),
 }
-# LITERALINCLUDE END: SOME_DTYPES
+# LITERALINCLUDE END: DTYPES_OF_WAYS
 MISTAKEN_SAMPLES = 10  # at most: each gives a dozen wrong ones
 IN_GAPS = ("strided", "in-place view")  # their tensors are views in larger memory
 DIFFERENTIABLE = ("backward", "forward AD", "double backward")
