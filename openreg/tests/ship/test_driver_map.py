@@ -4,11 +4,14 @@ import subprocess
 from pathlib import Path
 
 import torch_openreg
+from torch.utils.hipify.cuda_to_hip_mappings import CUDA_TO_HIP_MAPPINGS
 
 OPENREG = Path(__file__).resolve().parents[2]
 PAGE = (OPENREG.parent / "docs/ship/driver-map.md").read_text()
 LIBRARIES = Path(torch_openreg.__file__).parent / "lib"
 FUNCTION = re.compile(r"(?:or|occl)[A-Z]\w+")
+HEAD_OF_LINE = re.compile(r"^\* \*\*[^*]+\*\* \(([^)]+)\)", re.MULTILINE)
+ONLY_IN_THE_MANUAL = {"cudaStreamGetDevice"}  # PyTorch has no need to translate it
 # They answer in a forked child; the page names them.
 ANSWER = {"orGetDriverState", "orGetErrorName", "orGetErrorDetail", "orKernelAddress"}
 ANSWER |= {"orKernelFault", "occlGetLastError", "occlGroupStart", "occlGroupEnd"}
@@ -25,7 +28,11 @@ def imported(library):
 
 def rows():
     """The cells of all tables whose first column is the driver's."""
-    for table in re.findall(r"^\| driver \|.*\n(?:\|.*\n)+", PAGE, re.MULTILINE):
+    yield from rows_of(PAGE)
+
+
+def rows_of(text):
+    for table in re.findall(r"^\| driver \|.*\n(?:\|.*\n)+", text, re.MULTILINE):
         head, _, *lines = table.splitlines()
         for line in lines:
             row = [cell.strip() for cell in line.strip("|").split("|")]
@@ -45,6 +52,39 @@ def test_the_map_has_each_function_that_the_backend_calls_once():
 
 def test_no_cell_is_empty():
     assert all(all(row) for row in rows())
+
+
+def test_each_function_has_a_line_for_drivers_without_it():
+    checked = 0
+    for section in PAGE.split("\n## ")[1:]:
+        if section.startswith("Simulator"):
+            assert "Delete them" in section
+            continue
+        functions = {
+            name for row in rows_of(section) for name in FUNCTION.findall(row[0])
+        }
+        heads = " ".join(HEAD_OF_LINE.findall(section))
+        assert set(FUNCTION.findall(heads)) == functions, section.partition("\n")[0]
+        checked += len(functions)
+    assert checked > 60
+
+
+def test_the_names_in_hip_follow_the_rule_of_the_page():
+    known = {name: to for table in CUDA_TO_HIP_MAPPINGS for name, to in table.items()}
+    found, exceptions, missing = set(), set(), set()
+    for row in rows():
+        for name in re.findall(r"`(cuda[A-Z]\w+)", " ".join(row[4:])):
+            found.add(name)
+            hip = known.get(name)
+            hip = hip if isinstance(hip, str) or hip is None else hip[0]
+            if hip is None:
+                missing.add(name)
+            elif hip != name.replace("cuda", "hip", 1):
+                exceptions.add(name)
+                assert f"`{hip}`" in row[4].partition("HIP: ")[2], name
+    assert len(found) > 40
+    assert missing == ONLY_IN_THE_MANUAL
+    assert exceptions == {"cudaMallocHost", "cudaFreeHost"}
 
 
 def test_what_is_said_to_be_missing_is_in_the_header():
