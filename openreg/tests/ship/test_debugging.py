@@ -9,6 +9,7 @@ import pytest
 import torch
 import torch_openreg_diagnose
 from error_index import DOCS, anchor, collect
+from tested_messages import expects, find_test, strings_of
 from torch_openreg_diagnose._explain import explain, fit, rows
 
 ROWS = collect()
@@ -36,6 +37,43 @@ def test_no_table_of_errors_is_left_out():
         if heads & error_index.FIRST_CELLS:
             assert str(path.relative_to(DOCS)) in pages, path
         assert heads <= error_index.FIRST_CELLS, f"{path}: a table that is not read"
+
+
+def test_rows_name_the_missing_piece_and_the_test():
+    """A table with a column for the piece leads to its rows, a message to its test."""
+    missing = {row["page"] for row in ROWS if row["why"].startswith("missing: ")}
+    assert {f"{page}#what-goes-wrong" for page in PAGES_OF_PIECES} <= missing
+    tests = {find_test(row["seen"], row["page"]) for row in ROWS} - {""}
+    assert len(tests) > 15
+    for test in tests:
+        assert (DOCS.parent / "openreg/tests" / test).is_file()
+
+
+PAGES_OF_PIECES = [
+    path.relative_to(DOCS).as_posix()
+    for path in sorted(DOCS.glob("[!_]*/*.md"))
+    if re.search(rf"^\| you \w+ \| {error_index.MISSING} \|", path.read_text(), re.M)
+]
+
+
+@pytest.mark.parametrize(
+    ("string", "message", "least", "expected"),
+    [
+        (
+            "item() cannot be in a graph",
+            "`RuntimeError: item() cannot be in a graph`",
+            1,
+            1,
+        ),
+        (r"cannot be in a graph\.", "manual_seed of it cannot be in a graph", 0, 1),
+        (r"cannot be in a graph\.", "manual_seed of it cannot be in a graph", 0.9, 0),
+        ("pytest.raises(RuntimeError)", "RuntimeError: a stream without a name", 0, 0),
+        ("item() cannot be in another graph", "item() cannot be in a graph", 0, 0),
+    ],
+)
+def test_a_message_is_found_in_what_a_test_compares(string, message, least, expected):
+    source = f"with raises(match={string!r}): ..."
+    assert expects(strings_of(source), message.strip("`"), least) == bool(expected)
 
 
 @pytest.mark.parametrize("page", sorted({row["page"] for row in ROWS}))

@@ -14,6 +14,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from tested_messages import find_test
+
 ROOT = Path(__file__).resolve().parents[3]
 DOCS = ROOT / "docs"
 PAGE = DOCS / "reference/error-index.md"
@@ -32,7 +34,12 @@ your error, or let a command search it:
 `python -m torch_openreg_diagnose --explain "the message"`, see
 [debugging](../ship/debugging.md). `openreg/tests/tools/error_index.py` collects the
 rows from the pages, and a test compares this page with them. `...` stands for any text.
+
+A reason that starts with "missing:" names the piece that your backend lacks. "Tested
+in" names a file of `openreg/tests` that expects this message. For the rows of the
+starter without a piece, `nox -s ladder -- knockouts` is the test.
 """
+MISSING = "the missing piece"  # the head of a column
 
 Row = dict[str, str]
 
@@ -74,6 +81,8 @@ def rows_of_page(path: Path) -> Iterator[Row]:
                 continue
             for line in lines:
                 why = "; ".join(cell for cell in line[1:] if cell)
+                if head[1].lower() == MISSING and not why.startswith("nothing"):
+                    why = f"missing: {why}"
                 yield row(line[0], why, page, anchor(title))
 
 
@@ -161,11 +170,17 @@ def page(rows: list[Row]) -> str:
         ordered = sorted(chosen, key=lambda r: r["seen"].strip("`. ").lower())
         lines = ["| you see | reason, or what helps | page |", "|---|---|---|"]
         lines += [
-            f"| {r['seen']} | {r['why']} | [{name(r)}](../{r['page']}) |"
+            f"| {r['seen']} | {r['why']}{tested(r)} | [{name(r)}](../{r['page']}) |"
             for r in ordered
         ]
         parts.append(f"## {title}\n\n" + "\n".join(lines) + "\n")
     return "\n".join(parts)
+
+
+def tested(row: Row) -> str:
+    test = Path(find_test(row["seen"], row["page"])).name
+    stop = "" if row["why"].endswith(".") else "."
+    return f"{stop} Tested in `{test}`" if test else ""
 
 
 def name(row: Row) -> str:
