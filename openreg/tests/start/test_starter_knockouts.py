@@ -6,19 +6,23 @@ import pytest
 import starter_knockouts
 import starter_variants
 import torch
-from error_index import sections, tables
+from error_index import anchor, sections, tables
 from starter_build import install_starter
-from starter_knockouts import PAGE, pieces, row
+from starter_knockouts import PAGE, SECTIONS, SHOWN_ELSEWHERE, pieces, row
 from starter_programs import PROGRAMS
 
 INCLUDE = Path(torch.__file__).parent / "include"
+UNBUILT = ["entry point", "module"]  # sections whose pieces are left out in Python
+ELSEWHERE = "Pieces that the starter lacks"
+BLOCK = re.compile(r"^```\{(?:doctest|transcript)\}\n(.*?)^```$", re.M | re.S)
 HEADERS = {"The guard": "c10/core/impl/DeviceGuardImplInterface.h"}
 
 
 @pytest.fixture(scope="module")
 def measured():
-    """What the unchanged starter shows: all pieces, and each attribute missing."""
-    return starter_knockouts.measure(install_starter(), pieces()["module"])
+    """What the unchanged starter shows with all pieces, and without each of some."""
+    names = [name for section in UNBUILT for name in pieces()[section]]
+    return starter_knockouts.measure(install_starter(), names)
 
 
 def rows():
@@ -35,21 +39,33 @@ def test_with_all_pieces_every_program_passes(measured):
     assert measured[""] == [""] * len(PROGRAMS)
 
 
-def test_the_rows_of_the_device_module_are_what_the_tool_sees(measured):
+@pytest.mark.parametrize("section", UNBUILT)
+def test_the_rows_without_a_build_are_what_the_tool_sees(section, measured):
     hint = "write it again: nox -s ladder -- knockouts"
-    found = [row(name, measured[name]) for name in pieces()["module"]]
-    _, _, shown = PAGE.read_text().partition("## The device module")
-    assert shown.strip().splitlines()[-len(found) :] == found, hint
+    found = [row(name, measured[name]) for name in pieces()[section]]
+    body = dict(sections(PAGE.read_text()))[SECTIONS[section][0]]
+    assert body.strip().splitlines()[-len(found) :] == found, hint
 
 
 def test_the_page_lists_each_piece():
     listed = [
         (title, row(name, ["ABSTRACT"]).split("|")[1].strip(" `"))
         for section, names in pieces().items()
-        for title in [starter_knockouts.SECTIONS[section][0]]
+        for title in [SECTIONS[section][0]]
         for name in names
     ]
-    assert list(rows()) == listed
+    assert list(rows()) == [*listed, *((ELSEWHERE, name) for name in SHOWN_ELSEWHERE)]
+
+
+@pytest.mark.parametrize("piece", SHOWN_ELSEWHERE)
+def test_an_example_of_the_linked_section_raises_the_error(piece):
+    link, error = SHOWN_ELSEWHERE[piece]
+    assert rows()[ELSEWHERE, piece][1:] == [link, f"`{error}`"]
+    name, _, fragment = re.search(r"\((.+)\)", link)[1].partition("#")
+    titles = dict(sections((PAGE.parent / name).read_text()))
+    [body] = [text for title, text in titles.items() if anchor(title) == fragment]
+    lines = "".join(BLOCK.findall(body)).replace("`", "'").splitlines()
+    assert error in lines
 
 
 @pytest.mark.parametrize(("title", "header"), HEADERS.items())

@@ -57,6 +57,12 @@ the error of the first of them. The tool stops at the fifth.
 `...` stands for text that was cut, and for large numbers.
 """
 SECTIONS = {
+    "entry point": (
+        "The entry point",
+        "Through it, `import torch` imports the package. The programs import\n"
+        "only torch, with `TORCH_DEVICE_BACKEND_AUTOLOAD=0`: torch then\n"
+        "reads no entry point.",
+    ),
     "guard": (
         "The guard",
         "Without the guard, and without each member of `DeviceGuardImplInterface`.",
@@ -76,6 +82,37 @@ SECTIONS = {
     "module": (
         "The device module",
         "Without each attribute of `torch.starter`.",
+    ),
+}
+
+# Pieces that only the large backend has: the example of a page that leaves one out.
+ELSEWHERE = """\
+## Pieces that the starter lacks
+
+These pieces come with later stages of the [ladder](../start/ladder.md). The examples of
+the linked sections run without them.
+
+| without | example | the first error |
+|---|---|---|
+"""
+SHOWN_ELSEWHERE = {
+    "the host allocator": (
+        "[pinned memory](../runtime/host-memory-settings.md#what-goes-wrong)",
+        "NotImplementedError: You should register ... implement "
+        "'getPinnedMemoryAllocator' ...",
+    ),
+    "the generator": (
+        "[generators](../runtime/generator-errors.md#missing-members)",
+        "NotImplementedError: You should register ... and implement "
+        "'getNewGenerator' ...",
+    ),
+    "the autocast fallthrough": (
+        "[mixed precision](../modules/amp.md#what-goes-wrong)",
+        "Could not run 'aten::neg' with arguments from the 'Autocastbare' backend.",
+    ),
+    "the graph implementation": (
+        "[graphs](../modules/graphs-errors.md#the-key-of-the-registration)",
+        "Graph is not supported on device type: bare",
     ),
 }
 
@@ -145,7 +182,8 @@ class Runner:
 
 def pieces() -> dict[str, list[str]]:
     """What can be left out, by section."""
-    found = {
+    found = {"entry point": ["entry point"]}
+    found |= {
         piece: [piece, *(f"{piece}.{name}" for name in class_members(piece))]
         for piece in CLASSES
     }
@@ -222,6 +260,11 @@ def page(measured: dict[str, list[str]]) -> str:
         lines = ["| without | what fails | the first error |", "|---|---|---|"]
         lines += [row(name, measured[name]) for name in names]
         parts.append(f"## {title}\n\n{text}\n\n" + "\n".join(lines) + "\n")
+    lines = [
+        f"| {piece} | {link} | {quoted(error)} |"
+        for piece, (link, error) in SHOWN_ELSEWHERE.items()
+    ]
+    parts.append(ELSEWHERE + "\n".join(lines) + "\n")
     return "\n".join(parts)
 
 

@@ -224,10 +224,11 @@ def run_from(first: int, piece: str) -> None:
     names = {"copy": copy, "io": io, "os": os, "torch": torch, "warnings": warnings}
     os.environ["STARTER_WITHOUT"] = piece
     kind, _, attribute = piece.partition(".")
-    import torch_starter
+    if kind != "entry point":  # which is there to import the package
+        import torch_starter
 
-    if kind == "module":
-        delattr(torch_starter.starter, attribute)
+        if kind == "module":
+            delattr(torch_starter.starter, attribute)
     for program in list(PROGRAMS.values())[first:]:
         error = outcome(program, dict(names))
         print(json.dumps(error), flush=True)
@@ -243,7 +244,8 @@ def outcome(program: str, names: dict[str, object]) -> str:
     try:
         run()
     except Exception as error:
-        torch.accelerator.set_device_index(0)
+        if "torch_starter" in sys.modules:
+            torch.accelerator.set_device_index(0)
         lines = str(error).splitlines() or [""]
         return f"{type(error).__name__}: {lines[0]}"
     return ""
