@@ -31,6 +31,8 @@ def addresses(file: Path = LINKS) -> dict[str, str]:
     generated = listed["pytorch"]["generated"]
     base = f"{listed['pytorch']['base']}generated/"
     found |= {name: f"{base}{name}.html" for name in generated["names"]}
+    for page, names in generated["short"].items():
+        found |= dict.fromkeys(names, f"{base}{page}.html")
     for name in generated["memory"]:
         for prefix in ("torch.accelerator", "torch.accelerator.memory"):
             page = f"torch.accelerator.memory.{name}.html"

@@ -98,10 +98,17 @@ def test_a_link_of_another_form_is_found(text: str, address: str) -> None:
 
 def test_the_addresses_of_the_names() -> None:
     found = addresses()
-    assert len(found) > 60
+    assert len(found) > 200
     assert {fault("", address) for address in found.values()} == {None}
     memory = "generated/torch.accelerator.memory.empty_cache.html"
     assert found["torch.accelerator.empty_cache"].endswith(memory)
+    assert found["record_stream"].endswith("generated/torch.Tensor.record_stream.html")
+
+
+def test_each_counterpart_of_the_driver_has_an_address() -> None:
+    text = (DOCS / "ship/driver-map.md").read_text()
+    names = set(re.findall(r"`((?:cuda|cupti|nccl)[A-Z]\w+)`", text))
+    assert len(names) > 50 and names <= set(addresses()), names - set(addresses())
 
 
 def test_each_name_is_used() -> None:
