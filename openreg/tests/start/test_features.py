@@ -7,10 +7,18 @@ from pathlib import Path
 
 import pytest
 import torch
-from feature_files import copy_into, matches, there_before, to_copy, to_replace
+from feature_files import (
+    copy_into,
+    matches,
+    needed_files,
+    there_before,
+    to_copy,
+    to_replace,
+)
+from feature_files import stage_of as small_stage
 from feature_list import FEATURES, MODULE, PACKAGE
 from feature_pages import DOCS, FEATURES_PAGE, LISTS_PAGE, features_page, lists_page
-from ladder_stages import OPENREG, STAGES, STARTER, TESTS
+from ladder_stages import OPENREG, STAGES, STARTER, TESTS, stage_of
 from starter_build import sources
 
 INCLUDE = re.compile(r'#include "([^"]+)"')
@@ -64,6 +72,20 @@ def test_a_copied_list_includes_and_imports_only_what_is_there(feature, tmp_path
 def test_a_list_repeats_nothing_of_the_stages_before(feature):
     names = {str(path.relative_to(OPENREG)) for path in to_copy(feature)}
     assert not names & there_before(feature.stage)
+
+
+@pytest.mark.parametrize("feature", FEATURES, ids=name)
+def test_no_feature_needs_a_file_of_a_later_stage(feature):
+    """Files of the large backend come with stage 4 at the earliest."""
+    for path in to_copy(feature):
+        of = small_stage if STARTER in path.parents else large_stage
+        assert of(path) <= feature.stage, path
+    for file in needed_files(feature):
+        assert large_stage(OPENREG / file) <= max(feature.stage, LARGE[0].stage)
+
+
+def large_stage(path):
+    return stage_of(str(path.relative_to(OPENREG.parent)))
 
 
 def test_the_small_lists_are_the_starter():

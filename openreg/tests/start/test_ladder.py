@@ -4,10 +4,13 @@
 import re
 
 import pytest
+
+# Before the package cloning: the tools put its folder last in the path.
+from ladder import last_error  # isort: split
+
 from cloning.full import write_full
 from cloning.spelling import Spelling
 from cloning.stages import REGISTERED, REGISTERING
-from ladder import last_error
 from ladder_page import FILES_PAGE, PAGE, files_page, measured_of, page
 from ladder_stages import OPENREG, STAGES, STARTER, TESTS, files_of, included
 from starter_build import install_starter, sources

@@ -361,7 +361,7 @@ FEATURES = [
         (f"{PACKAGE}_dynamo.py",),
         "modules/test_compile_dynamo.py",
         "modules/compile-backend",
-        8,
+        9,
     ),
     optional(
         "Generated kernels",
@@ -369,7 +369,7 @@ FEATURES = [
         (f"{PACKAGE}_inductor/*.py",),
         "modules/test_compile_inductor.py",
         "modules/compile-inductor",
-        8,
+        9,
     ),
     optional(
         "Memory shared by processes",

@@ -136,8 +136,10 @@ STAGES = [
     Stage(
         9,
         "Distributed",
-        "Processes with a device each reduce their tensors.",
-        "[distributed](../modules/distributed.md)",
+        "Processes with a device each reduce their tensors, and Inductor compiles.",
+        "[distributed](../modules/distributed.md), "
+        "[a graph compiler](../modules/compile-backend.md), "
+        "[Inductor](../modules/compile-inductor.md)",
         "15",
         "modules/test_distributed.py",
     ),
