@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from contract import table
 from feature_files import (
     copy_into,
     matches,
@@ -16,8 +17,15 @@ from feature_files import (
     to_replace,
 )
 from feature_files import stage_of as small_stage
-from feature_list import FEATURES, MODULE, PACKAGE
-from feature_pages import DOCS, FEATURES_PAGE, LISTS_PAGE, features_page, lists_page
+from feature_list import FEATURES, LATER, MODULE, PACKAGE
+from feature_pages import (
+    DOCS,
+    FEATURES_PAGE,
+    LISTS_PAGE,
+    features_page,
+    lists_page,
+    since,
+)
 from ladder_stages import OPENREG, STAGES, STARTER, TESTS, stage_of
 from starter_build import sources
 
@@ -103,6 +111,24 @@ def test_every_python_file_of_the_device_module_belongs_to_a_feature():
     listed = {path for f in FEATURES for path in (*to_copy(f), *to_replace(f))}
     rest = {p.name for p in (OPENREG / MODULE).glob("*.py") if p not in listed}
     assert rest == {"capabilities.py"}  # answers of the device module alone
+
+
+def test_the_later_extension_points_are_those_of_the_page_on_releases():
+    """A new row there is an extension point of a feature, or belongs to none."""
+    rows = {row[1]: row[0] for row in table("ship/upgrading.md", "since")}
+    del rows["headers need C++20"]
+    del rows["a Python class can derive from `Backend` of c10d"]
+    assert {one.point: since(one.gap) for one in LATER} == rows
+
+
+@pytest.mark.parametrize("later", LATER, ids=lambda later: later.feature)
+def test_the_backend_has_the_later_extension_points(later):
+    (feature,) = [one for one in FEATURES if one.name == later.feature]
+    own = (OPENREG.parent / "setup.py").read_text()
+    own += (OPENREG / MODULE / "__init__.py").read_text()
+    (quoted,) = re.findall("`(.+)`", later.point)
+    assert quoted.removeprefix("torch.<name>.") in own
+    assert feature.stage >= LARGE[0].stage
 
 
 def test_the_pieces_exist():

@@ -420,3 +420,29 @@ FEATURES = [
         9,
     ),
 ]
+
+
+@dataclass(frozen=True)
+class Later:
+    """What only later releases of torch call, for a feature that works without it."""
+
+    feature: str
+    point: str  # as docs/ship/upgrading.md names it
+    gap: str  # closed by the first release that has it, see torch_release.py
+    before: str  # what older releases do
+
+
+LATER = [
+    Later(
+        "Generated kernels",
+        "`torch.<name>._inductor_backend_init`",
+        "inductor has no hook of its own",
+        "Inductor finds `Scheduling` in the device module",
+    ),
+    Later(
+        "Collectives",
+        "entry point `torch.distributed.backends`",
+        "communication backends have no entry point",
+        "the import of the backend registers the name",
+    ),
+]

@@ -6,6 +6,7 @@ python openreg/tests/tools/feature_pages.py
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -13,7 +14,7 @@ TOOLS = Path(__file__).resolve().parent
 sys.path[:0] = [str(TOOLS), str(TOOLS.parent / "support")]
 
 from feature_files import to_copy, to_replace  # noqa: E402
-from feature_list import FEATURES, Feature  # noqa: E402
+from feature_list import FEATURES, LATER, Feature  # noqa: E402
 from ladder_page import anchor, by_folder  # noqa: E402
 from ladder_stages import (  # noqa: E402
     OPENREG,
@@ -21,10 +22,12 @@ from ladder_stages import (  # noqa: E402
     driver_functions,
     lines_of,
 )
+from torch_release import CLOSED_IN  # noqa: E402
 
 DOCS = OPENREG.parent / "docs"
 FEATURES_PAGE = DOCS / "start/features.md"
 LISTS_PAGE = DOCS / "reference/copy-lists.md"
+FINDER = OPENREG.parent / "cmake/FindInstalledTorch.cmake"
 HEAD = """\
 # Features
 
@@ -45,6 +48,12 @@ or they get an error of the [error index](../reference/error-index.md).
 * **stage:** of the [ladder](ladder.md). Up to stage 3 the files are those of the
   [starter](first-backend.md). The chapter shows the large backend, whose files replace
   them in stage 4.
+
+The first release of torch is {oldest} for every feature: the build refuses older ones.
+[Upgrading](../ship/upgrading.md) lists what newer ones change. These features also have
+an extension point that came later:
+
+{later}
 
 `openreg/tests/tools/feature_pages.py` writes this page and the
 [lists of files](../reference/copy-lists.md) from the sources. A test copies each list
@@ -104,7 +113,30 @@ def features_page() -> str:
         cells += [str(max(count, 10)), f"`openreg/tests/{feature.test}`"]
         lines.append(f"| {' | '.join(cells)} |")
     needed = sum(feature.needed for feature in FEATURES)
-    return HEAD.format(table="\n".join(lines), required=needed)
+    return HEAD.format(
+        table="\n".join(lines), required=needed, oldest=oldest_torch(), later=later()
+    )
+
+
+def oldest_torch() -> str:
+    """The first release that a build accepts."""
+    (release,) = re.findall(r"set\(OPENREG_TORCH_FROM (\S+)", FINDER.read_text())
+    return release
+
+
+def later() -> str:
+    """The extension points that came with a later release, as a list."""
+    features = {feature.name: feature for feature in FEATURES}
+    return "\n".join(
+        f"* [{one.feature}]({link(features[one.feature])}): {one.point}, "
+        f"from torch {since(one.gap)} on. Before, {one.before}."
+        for one in LATER
+    )
+
+
+def since(gap: str) -> str:
+    """The first release without a gap."""
+    return ".".join(map(str, CLOSED_IN[gap]))
 
 
 def lists_page() -> str:
