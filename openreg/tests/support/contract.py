@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from backend import LARGE
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 CSRC = Path(__file__).resolve().parents[2] / "csrc"
+STARTER = CSRC.with_name("starter") / "csrc"
 INCLUDE = Path(torch.__file__).parent / "include"
 MEMBER = re.compile(
     r"(?P<virtual>virtual )?[\w:&* ]+?[ &*](?P<name>\w+)\((?P<parameters>[^()]*)\)"
@@ -82,6 +84,29 @@ def table(page: str, first: str) -> list[list[str]]:
             break
         rows.append([cell.strip() for cell in line.strip("| ").split(" | ")])
     return rows
+
+
+def wrong_need(member: str, cell: str, callers: str, starter: Path) -> str:
+    """Return what is wrong with the cell that says when a backend needs a member.
+
+    ``now`` is what the small backend overrides, ``never`` what no call was seen to
+    reach. Anything else is ``later``: for a chapter that names the member, or for the
+    stage that brings the hooks and the guard of the large backend.
+    """
+    overrides = r"\b(\w+)\([^()]*\)\s+const (?:noexcept )?override"
+    if member in re.findall(overrides, starter.read_text()):
+        expected = "now"
+    elif callers == "-":
+        expected = "never"
+    else:
+        link = re.fullmatch(r"later: \[[^\]]+\]\(([^)#]+)\)", cell)
+        if link is None:
+            expected = f"later: stage {LARGE}"
+        else:
+            page = DOCS / "runtime" / link[1]
+            named = re.search(rf"`[\w:]*\b{member}\b[^`]*`", page.read_text())
+            return "" if named else f"{member}: {link[1]} does not name it"
+    return "" if cell == expected else f"{member}: {expected}, not {cell}"
 
 
 def code(cell: str) -> list[str]:
