@@ -84,7 +84,7 @@ def advice(case: Case) -> dict[str, Any]:
         "stage": case.stage,
         "expects": case.expects,
         "implement": case.implement,
-        "page": f"{PAGES[case.page]} (docs/{case.page}.md)",
+        "page": PAGES[case.page],
     }
 
 

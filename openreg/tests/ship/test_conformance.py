@@ -163,6 +163,8 @@ def test_text_json_and_html_say_what_to_do(tmp_path):
     for text in (case.expects, case.implement, "The device guard"):
         assert text in show(part) and text in page
         assert any(text in str(value) for value in entry.values())
+    assert entry["page"] == "The device guard"
+    assert ".md" not in show(part) + page  # a wheel has no docs folder
     assert "<svg" in page and "http" not in page and "<script" not in page
     assert not re.search(r"(src|href|url)\s*[=(]", page)
 
