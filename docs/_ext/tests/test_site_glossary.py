@@ -5,8 +5,12 @@ import re
 from pathlib import Path
 
 import pytest
+from docutils import nodes
+from docutils.core import publish_doctree
+from myst_parser.docutils_ import Parser
 from site_build import build
-from site_glossary import GLOSSARY, entries, term_of
+from site_glossary import EVERYDAY, GLOSSARY, entries, link_terms, term_of
+from sphinx import addnodes
 
 DOCS = Path(__file__).resolve().parents[2]
 TERMS = entries(DOCS / f"{GLOSSARY}.md")
@@ -100,6 +104,70 @@ def test_the_first_bold_use_is_a_link(tmp_path: Path) -> None:
     (link,) = re.findall(r"<a [^>]*#term-race[^>]*>.*?</a>", page)
     assert "<strong>races</strong>" in link
     assert "[**races**]" in built.text("page.md")
+
+
+WORDS = "fake tensor", "GIL", "kernel", "kernel launch", "store", "symmetric memory"
+PLAIN = """# The kernel, symmetric memory
+
+## A fake tensor
+
+[The GIL](#a-fake-tensor), `kernel` and `a kernel launch`, a subkernel, a
+kernel-like GILs.md.
+
+```text
+A kernel launch.
+```
+
+| kernel |
+|---|
+| Kernel launches store a kernel
+  |
+
+Two kernels, a **fake tensor**, a fake tensor, a kernel
+launch, and the gil; the GIL. Symmetric
+memory, and symmetric memory.
+"""
+
+
+def test_the_first_plain_use_is_a_link() -> None:
+    parser = {"parser": Parser(), "settings_overrides": {"report_level": 5}}
+    doctree = publish_doctree(PLAIN, **parser)
+    link_terms(doctree, dict.fromkeys(WORDS, ""), "page")
+    found = list(doctree.findall(addnodes.pending_xref))
+    links = [(link["reftarget"], link.astext()) for link in found]
+    assert links == [
+        ("kernel launch", "Kernel launches"),
+        ("kernel", "kernel"),
+        ("fake tensor", "fake tensor"),
+        ("GIL", "GIL"),
+        ("symmetric memory", "Symmetric\nmemory"),
+    ]
+    bold = [isinstance(link[0], nodes.strong) for link in found]
+    assert bold == [False, False, True, False, False]
+
+
+@pytest.mark.parametrize("page", ["index", "reference/errors"])
+def test_these_pages_link_bold_terms_only(page: str) -> None:
+    doctree = publish_doctree("A kernel, a **GIL**.", parser=Parser())
+    link_terms(doctree, {"kernel": "", "GIL": ""}, page)
+    (link,) = doctree.findall(addnodes.pending_xref)
+    assert link["reftarget"] == "GIL"
+
+
+def test_a_plain_link_leads_to_the_glossary(tmp_path: Path) -> None:
+    text = "# Page\n\nA kernel, a kernel.\n"
+    front = f"# Front\n\n```{{toctree}}\npage\n{GLOSSARY}\n```\n"
+    glossary = f"# G\n\nA kernel.\n\n{ENTRIES.replace('race', 'kernel')}"
+    pages = {"index.md": front, "page.md": text, f"{GLOSSARY}.md": glossary}
+    built = build(tmp_path, pages, settings=SETTINGS)
+    assert built.code == 0, built.messages
+    links = re.findall(r"<a [^>]*#term-kernel[^>]*>(.*?)</a>", built.text("page.html"))
+    assert links == ['<span class="plain-term">kernel</span>']
+    assert "plain-term" not in built.text(f"{GLOSSARY}.html")
+
+
+def test_each_everyday_term_is_a_term() -> None:
+    assert set(TERMS) > EVERYDAY
 
 
 def test_a_term_that_the_glossary_lost_stops_the_build(tmp_path: Path) -> None:
