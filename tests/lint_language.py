@@ -43,10 +43,58 @@ RULES = [
     (re.compile(rf"\b(?:{phrase.replace(' ', GAP)})\b", re.IGNORECASE), instead)
     for phrase, instead in PHRASES.items()
 ]
+FENCE = re.compile(r"^(`{3,}|~{3,})[^`\n]*\n.*?^\1`*[ \t]*$", re.MULTILINE | re.DOTALL)
+HEADING = re.compile(r"^#{1,6}[ \t]+(.*\S)", re.MULTILINE)
+CODE = re.compile(r"(`+).+?\1")
+LONGEST_HEADING = 12  # words
+NUMBER = re.compile(r"\d+\. ")
+NAMES = {
+    *("Dynamo", "Gloo", "Inductor", "Kineto", "None", "Python", "Transformer"),
+    "Work",
+}
+# What a heading may begin with, besides a capital letter, a digit and an identifier.
+LOWER_NAMES = {
+    *("accelerate", "byteswap", "ignite", "opcheck", "synchronize", "torchao"),
+    *("torchtitan", "transformers", "vmap"),
+}
 
 
 def problems(name: str, text: str) -> Iterator[str]:
     """What is wrong with the language of one file, as `name:line: what` texts."""
+    yield from phrase_problems(name, text)
+    if name.endswith(".md"):
+        yield from heading_problems(name, text)
+
+
+def heading_problems(name: str, text: str) -> Iterator[str]:
+    """What is wrong with the headings of a page; code between backticks is a name."""
+    prose = FENCE.sub(lambda fence: "\n" * fence[0].count("\n"), text)
+    for match in HEADING.finditer(prose):
+        line = prose.count("\n", 0, match.start()) + 1
+        for fault in heading_faults(CODE.sub("X", match[1])):
+            yield f"{name}:{line}: heading '{match[1]}'; {fault}"
+
+
+def heading_faults(heading: str) -> Iterator[str]:
+    """What is wrong with the text of a heading."""
+    words = NUMBER.sub("", heading).split()
+    if heading[-1] in ".:;,":
+        yield "write no punctuation at its end"
+    if re.search(r"[?!](?:\s|$)", heading):
+        yield "write a noun phrase, no question and no exclamation"
+    if len(words) > LONGEST_HEADING:
+        yield f"write at most {LONGEST_HEADING} words"
+    first = words[0].rstrip(",:")
+    if re.fullmatch("[a-z]+", first) and first not in LOWER_NAMES:
+        yield "begin with a capital letter, or list the name in LOWER_NAMES"
+    for word in words[1:]:
+        plain = re.sub(r"^\W+|\W+$|'s\W*$", "", word)
+        if re.fullmatch(r"[A-Z][a-z]+(?:-\w+)*", plain) and plain not in NAMES:
+            yield f"begin '{plain}' with a small letter, or list it in NAMES"
+
+
+def phrase_problems(name: str, text: str) -> Iterator[str]:
+    """The phrases of the list in one file."""
     for rule, instead in RULES:
         for match in rule.finditer(text):
             line = text.count("\n", 0, match.start()) + 1

@@ -1,11 +1,12 @@
 """Tests of lint_language.py: one planted fault for each of its rules."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from lint_language import PHRASES, is_read, problems
+from lint_language import LOWER_NAMES, NAMES, PHRASES, heading_faults, is_read, problems
 
 ROOT = Path(__file__).resolve().parent.parent
 FAULTS = [
@@ -73,6 +74,52 @@ def test_a_phrase_may_be_broken_over_two_lines(text, place):
 )
 def test_good_text(text):
     assert not list(problems("a.md", text))
+
+
+@pytest.mark.parametrize(
+    ("heading", "fault"),
+    [
+        ("The device guard.", "no punctuation"),
+        ("What goes wrong:", "no punctuation"),
+        ("What goes wrong?", "no question"),
+        ("Stop! A guard", "no exclamation"),
+        ("the device guard", "a capital letter"),
+        ("2. the device guard", "a capital letter"),
+        ("The Device guard", "begin 'Device' with a small letter"),
+        ("Errors of (Device) guards", "begin 'Device' with a small letter"),
+        ("The device's Guard-like member", "begin 'Guard-like' with a small letter"),
+        (" ".join(["Words"] + 12 * ["follow"]), "at most 12 words"),
+    ],
+)
+def test_a_planted_fault_of_a_heading(heading, fault):
+    (found,) = problems("a.md", f"# Good\n\n```text\n# a Block.\n```\n\n## {heading}\n")
+    assert found.startswith(f"a.md:7: heading '{heading}'; ") and fault in found
+    assert not list(problems("a.py", f"# {heading}"))
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "The device guard",
+        "1. Device and guard",
+        "Compiling with Inductor",
+        "CUDA, ABI and DTensor's FSDP2",
+        "torch.accelerator.empty_cache keeps the GIL",
+        "vLLM",
+        "`Some Error. Why?` on import",
+        " ".join(["Words"] + 11 * ["follow"]),
+    ],
+)
+def test_a_good_heading(heading):
+    assert not list(heading_faults(re.sub("`.*`", "X", heading)))
+    assert not list(problems("a.md", f"# {heading}\n"))
+
+
+def test_each_name_is_in_a_heading():
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/*/*.md")]
+    lines = [line for page in pages for line in page.read_text().splitlines()]
+    words = {w for line in lines if line.startswith("#") for w in line.split()}
+    assert {word.rstrip(",:") for word in words} >= NAMES | LOWER_NAMES
 
 
 def test_the_list_itself_and_pictures_are_not_read():
