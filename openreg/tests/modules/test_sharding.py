@@ -31,6 +31,7 @@ from torch.distributed.tensor import (
     distribute_tensor,
     rand,
 )
+from torch.utils._python_dispatch import TorchDispatchMode
 
 # Sums in another order, and then the square roots and divisions of AdamW.
 FLOAT32 = {"rtol": 1e-4, "atol": 5e-5}
@@ -78,6 +79,19 @@ def test_the_model_is_trained_at_all(one):
 # --- Pipelines ------------------------------------------------------------------------
 
 
+class Collectives(TorchDispatchMode):
+    """Notes the collectives, and the messages, which ``CommDebugMode`` leaves out."""
+
+    def __init__(self):
+        super().__init__()
+        self.names = set()
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        if func.namespace == "c10d":
+            self.names.add(func.name())
+        return func(*args, **kwargs or {})
+
+
 def train_in_stages(state, interleaved):
     """Return the losses, on the rank that has them, and this rank's weights."""
     mesh = init_device_mesh("openreg", (2, 2), mesh_dim_names=("data", "stages"))
@@ -101,13 +115,14 @@ def train_in_stages(state, interleaved):
         optimizer.zero_grad()
         losses = []
         given = (words,) if rank == 0 else ()
-        schedule.step(*given, target=target, losses=losses if rank else None)
+        with Collectives() as called:
+            schedule.step(*given, target=target, losses=losses if rank else None)
         optimizer.step()
         means.append(torch.stack(losses).mean().item() if rank else None)
     weights = {}
     for model in models:
         weights |= {name: whole(value) for name, value in model.named_parameters()}
-    return means, weights
+    return means, weights, called.names
 
 
 @pytest.mark.parametrize("interleaved", [False, True])
@@ -117,7 +132,8 @@ def test_a_pipeline_gives_the_weights_of_one_process(four, one, interleaved):
     seen = set()
     for rank, result in enumerate(results):
         assert not isinstance(result, str), result
-        losses, weights = result
+        losses, weights, collectives = result
+        assert collectives == {"c10d::send", "c10d::recv_"}
         if rank % 2:
             torch.testing.assert_close(losses, expected_losses, **FLOAT32)
         part = {name: expected[name] for name in weights}
@@ -168,6 +184,22 @@ def test_operations_on_parts_give_the_whole(four):
         assert placements[3] == (Shard(1), Shard(0))
         assert results[0][1] == (3, 4)
         assert results[3][1] == (3, 3 if rank < 2 else 2)
+
+
+def distribute(state):
+    """Return the collectives that give each rank its part, and those for copies."""
+    mesh, x = init_device_mesh("openreg", (4,)), torch.ones(8, device="openreg")
+    names = []
+    for placement in (Shard(0), Replicate()):
+        with Collectives() as called:
+            distribute_tensor(x, mesh, [placement])
+        names.append(called.names)
+    return names
+
+
+def test_the_first_rank_gives_the_others_their_parts(four):
+    expected = [{"c10d::scatter_"}, {"c10d::broadcast_"}]
+    assert four.run(distribute) == [expected] * 4
 
 
 def random_numbers(state, count):
