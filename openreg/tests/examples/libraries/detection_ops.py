@@ -1,5 +1,7 @@
 # Kernels for an operator of another library; see docs/frontend/training-libraries.md.
-"""``vision::nms``, which a library declares, with a kernel that the backend adds."""
+"""Operators that a library declares, with kernels that the backend adds."""
+
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -58,3 +60,82 @@ def register_nms() -> torch.library.Library:
 
     return fragment
     # LITERALINCLUDE END: VISION_NMS
+
+
+# --- An operator with a backward: the library has a formula for every device ----------
+
+PLACES = "float spatial_scale, int pooled_height, int pooled_width"
+SIZES = "int batch_size, int channels, int height, int width"
+OPTIONS = "int sampling_ratio, bool aligned"
+library.define(f"roi_align(Tensor input, Tensor rois, {PLACES}, {OPTIONS}) -> Tensor")
+library.define(
+    f"_roi_align_backward(Tensor grad, Tensor rois, {PLACES}, {SIZES}, {OPTIONS})"
+    " -> Tensor"
+)
+
+
+def remember(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+    x, ctx.rois, *ctx.places, ratio, aligned = inputs
+    ctx.options = (*x.shape, ratio, aligned)
+
+
+def backward_of_the_library(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+    backward = torch.ops.vision._roi_align_backward
+    x = backward(grad, ctx.rois, *ctx.places, *ctx.options)
+    return x, None, None, None, None, None, None
+
+
+torch.library.register_autograd(
+    "vision::roi_align", backward_of_the_library, setup_context=remember, lib=library
+)
+
+# --- The backend, again ---------------------------------------------------------------
+
+
+def shares(start: Tensor, size: Tensor, bins: int, ratio: int, length: int) -> Tensor:
+    """Return how much each row, or column, counts for each bin of each region."""
+    count = torch.full_like(size, ratio) if ratio > 0 else (size / bins).ceil()
+    most = ratio if ratio > 0 else int(max(count.tolist(), default=0))
+    start, step, count = (x[:, None, None] for x in (start, size / bins, count))
+    sample = torch.arange(most, device=size.device) + 0.5
+    bin_ = torch.arange(bins, device=size.device)[:, None]
+    place = start + (bin_ + sample / count) * step
+    used = (sample < count) & (place >= -1) & (place <= length)
+    row = torch.arange(length, device=size.device)
+    near = 1 - (place.clamp(0, length - 1)[..., None] - row).abs()  # bilinear
+    return (near.clamp(min=0) * used[..., None]).sum(2) / count.clamp(min=1)
+
+
+def regions(
+    rois: Tensor, scale: float, bins: list[int], sizes: Any, ratio: int, half: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the image of each region, and the shares of its rows and columns."""
+    places = rois[:, 1:] * scale - 0.5 * half
+    size = places[:, 2:] - places[:, :2]
+    size = size if half else size.clamp(min=1)
+    y, x = (
+        shares(places[:, 1 - i], size[:, 1 - i], bins[i], ratio, sizes[i])[:, None]
+        for i in (0, 1)
+    )
+    return rois[:, 0].long(), y, x
+
+
+def register_roi_align() -> torch.library.Library:
+    fragment = torch.library.Library("vision", "IMPL")
+
+    # LITERALINCLUDE START: VISION_ROI_ALIGN
+    @torch.library.impl(fragment, "roi_align", "PrivateUse1")
+    def forward(x: Tensor, rois: Tensor, scale: float, *numbers: int) -> Tensor:
+        *bins, ratio, aligned = numbers
+        image, rows, columns = regions(rois, scale, bins, x.shape[2:], ratio, aligned)
+        return rows @ x[image] @ columns.mT  # (1)
+
+    @torch.library.impl(fragment, "_roi_align_backward", "PrivateUse1")
+    def backward(grad: Tensor, rois: Tensor, scale: float, *numbers: int) -> Tensor:
+        *bins, images, channels, height, width, ratio, aligned = numbers
+        x = grad.new_zeros(images, channels, height, width)
+        image, rows, columns = regions(rois, scale, bins, x.shape[2:], ratio, aligned)
+        return x.index_add(0, image, rows.mT @ grad @ columns)  # (2)
+
+    # LITERALINCLUDE END: VISION_ROI_ALIGN
+    return fragment
