@@ -335,28 +335,30 @@ def one_step(state):
 
 
 def one_pipeline_step(state):
-    rank = dist.get_rank()
+    rank, size = dist.get_rank(), dist.get_world_size()
     if "schedule" not in state:
-        model = llama.keep_stage(fresh().to("openreg"), rank, 2)
-        stage = PipelineStage(model, rank, 2, torch.device("openreg", 0))
-        state["schedule"] = Schedule1F1B(stage, 2, loss_fn=llama.loss_of)
+        model = llama.keep_stage(fresh().to("openreg"), rank, size)
+        stage = PipelineStage(model, rank, size, torch.device("openreg", 0))
+        state["schedule"] = Schedule1F1B(stage, size, loss_fn=llama.loss_of)
     words, target = (part.to("openreg") for part in llama.sentences(4, 0))
     given = (words,) if rank == 0 else ()
     return message(lambda: state["schedule"].step(*given, target=target))
 
 
 DIED = "rank 1: its process has ended"  # torch puts its own error before it, or not
-ENDS = {one_step: DIED, one_pipeline_step: f"{DIED}|Failed to run stage"}
+OF_PIPELINE = "Failed to run stage backward|failed to run forward"
+ENDS = {one_step: DIED, one_pipeline_step: f"{DIED}|{OF_PIPELINE}"}
 
 
 @pytest.mark.parametrize("work", ENDS)
 def test_the_other_ranks_get_an_error_when_one_dies(tmp_path, work):
-    """With four ranks in FSDP each of the three others gets it; a pipeline has two."""
-    group = Ranks(4 if work is one_step else 2, tmp_path, "occl", seconds=20)
+    group = Ranks(4, tmp_path, "occl", seconds=20)
     try:
         assert not any(group.run(work))
         group.peers.pop(1).kill()
-        for answer in group.run(work):
+        answers = group.run(work)
+        assert len(answers) == 3
+        for answer in answers:
             assert re.search(ENDS[work], answer)
     finally:
         group.close()
