@@ -6,6 +6,7 @@ from torch.testing import assert_close
 from transformers import (
     BertConfig,
     BertForSequenceClassification,
+    CompileConfig,
     GPT2Config,
     GPT2LMHeadModel,
     LlamaConfig,
@@ -106,6 +107,32 @@ def test_a_model_writes_the_words_of_the_cpu(make, how):
     actual = model.to(device).generate(words.to(device), **options)
     assert actual.device.type == device.type
     assert_close(actual.cpu(), expected)
+
+
+def graphs_of_the_compiler():
+    return torch._dynamo.utils.counters["stats"]["unique_graphs"]
+
+
+@pytest.mark.parametrize("make", [gpt2, llama])
+def test_a_compiled_model_with_a_static_cache_writes_the_same_words(make, inductor):
+    device = torch.accelerator.current_accelerator()
+    words = words_of(make)["input_ids"][:1, :4]
+    options = {"max_new_tokens": 8, "do_sample": False}
+    model = build(make)
+    expected = model.generate(words, **options)
+    model, words = model.to(device), words.to(device)
+    options["cache_implementation"] = "static"
+    torch._dynamo.reset()
+    torch._dynamo.utils.counters.clear()
+    assert_close(model.generate(words, **options).cpu(), expected)
+    assert graphs_of_the_compiler() == 0  # transformers did not compile
+    # LITERALINCLUDE START: GENERATE_COMPILED
+    compile_config = CompileConfig(fullgraph=True)
+    compile_config._compile_all_devices = True
+    tokens = model.generate(words, compile_config=compile_config, **options)
+    # LITERALINCLUDE END: GENERATE_COMPILED
+    assert graphs_of_the_compiler() > 0
+    assert_close(tokens.cpu(), expected)
 
 
 def test_a_model_comes_back_from_a_file(tmp_path):
