@@ -1,10 +1,12 @@
 # Trains a small language model and quantizes it; see docs/modules/quantized-weights.md.
-"""Shows size and loss of the model in float32, weight-only and dynamic.
+"""Shows size, loss and time of the model in float32, weight-only and dynamic.
 
 python language_model.py
 """
 
 import copy
+import statistics
+import time
 
 import torch
 from int8_weight import Int8Weight, quantize
@@ -41,6 +43,23 @@ def bytes_of(model):
     return total
 
 
+def seconds(model, given):
+    start = time.perf_counter()
+    model(given)
+    torch.accelerator.synchronize()
+    return time.perf_counter() - start
+
+
+# LITERALINCLUDE START: STEP_RATIO
+def ratio(model, exact, given, rounds=25):
+    """Return how long a step takes, as a multiple of the step of `exact`."""
+    pairs = [(seconds(model, given), seconds(exact, given)) for _ in range(rounds)]
+    return statistics.median(ours / float32 for ours, float32 in pairs)  # (1)
+
+
+# LITERALINCLUDE END: STEP_RATIO
+
+
 # LITERALINCLUDE START: LANGUAGE_MODEL
 def compare(device, steps=100):
     exact = train(device, steps)
@@ -52,14 +71,15 @@ def compare(device, steps=100):
     }
     for name, model in models.items():
         with torch.no_grad():
-            answer = model(given)
+            answer, times = model(given), ratio(model, exact, given)
         loss, right = loss_of(answer, following), answer.argmax(-1) == following
-        yield name, bytes_of(model), loss.item(), right.float().mean().item()
+        yield name, bytes_of(model), loss.item(), right.float().mean().item(), times
 
 
 # LITERALINCLUDE END: LANGUAGE_MODEL
 
 
 if __name__ == "__main__":
-    for name, size, loss, right in compare("openreg"):
-        print(f"{name:11} {size:6} bytes, loss {loss:.2f}, {right:.0%} of the words")
+    for name, size, loss, right, times in compare("openreg"):
+        quality = f"loss {loss:.2f}, {right:.0%} of the words"
+        print(f"{name:11} {size:6} bytes, {quality}, {times:.2f} x the time")
