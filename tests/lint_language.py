@@ -54,7 +54,7 @@ NAMES = {
 }
 # What a heading may begin with, besides a capital letter, a digit and an identifier.
 LOWER_NAMES = {
-    *("accelerate", "byteswap", "ignite", "opcheck", "synchronize", "torchao"),
+    *("accelerate", "byteswap", "gdb", "ignite", "opcheck", "synchronize", "torchao"),
     *("torchtitan", "transformers", "vmap"),
 }
 
