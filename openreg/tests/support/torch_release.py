@@ -27,26 +27,29 @@ def is_open(gap: str) -> bool:
 # LITERALINCLUDE END: CLOSED_IN
 # For a test that compares a page, or a table of ours, with the sources of torch.
 of_the_pages = pytest.mark.needs(release="2.13")
-# What torch does in another way since a release, apart from gaps of a backend.
+# What torch does in another way since a release, apart from the gaps above.
+# LITERALINCLUDE START: CHANGED_IN
 CHANGED_IN = {
     "autocast has the root of a symmetric matrix": (2, 14),
+    "a process group without a name uses what is there": (2, 14),
+    "monitored_barrier asks for a backend with CPU tensors": (2, 14),
+    "RPC asks the device module": (2, 14),
+    "symmetric memory has a workspace": (2, 14),
+    "collectives have set_timeout": (2, 14),
+    "loading sparse tensors warns": (2, 14),
+    "torch.xpu lists processes": (2, 14),
+    "each group has a name of its own": (2, 14),
     "clamp takes numbers beyond the dtype": (2, 15),
-    "a process group without a name uses what is there": (2, 15),
-    "monitored_barrier asks for a backend with CPU tensors": (2, 15),
-    "each group has a name of its own": (2, 15),
     "DataParallel runs on the devices": (2, 15),
-    "RPC asks the device module": (2, 15),
-    "symmetric memory has a workspace": (2, 15),
-    "collectives have set_timeout": (2, 15),
     "setting an element releases the GIL": (2, 15),
     "get_device_module asks the hooks": (2, 15),
-    "loading sparse tensors warns": (2, 15),
     "warnings of operators reach Python": (2, 15),
     "a custom device is known by its name": (2, 15),
     "a checkpoint saves the state of seeds": (2, 15),
-    "torch.xpu lists processes": (2, 15),
     "a second import of torch has an error of its own": (2, 15),
 }
+
+# LITERALINCLUDE END: CHANGED_IN
 
 
 def has_changed(what: str) -> bool:
