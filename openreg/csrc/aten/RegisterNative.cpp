@@ -197,14 +197,19 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("rrelu_with_noise.out", rrelu_with_noise_out);
 }
 
+// LITERALINCLUDE START: REGISTER_EFFICIENT_ATTENTION
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("_scaled_dot_product_efficient_attention", efficient_attention);
+  m.impl("_scaled_dot_product_efficient_attention_backward",
+         efficient_attention_backward);
+}
+// LITERALINCLUDE END: REGISTER_EFFICIENT_ATTENTION
+
 // LITERALINCLUDE START: REGISTER_ATTENTION
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("_scaled_dot_product_fused_attention_overrideable", fused_attention);
   m.impl("_scaled_dot_product_fused_attention_overrideable_backward",
          fused_attention_backward);
-  m.impl("_scaled_dot_product_efficient_attention", efficient_attention);
-  m.impl("_scaled_dot_product_efficient_attention_backward",
-         efficient_attention_backward);
   m.impl("_fused_sdp_choice", choose_attention);  // for callers of its name only
 }
 
