@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 from torch.utils.checkpoint import checkpoint
-from torch_release import of_the_pages
+from torch_release import has_changed, of_the_pages
 
 TORCH = Path(torch.__file__).parent
 DOCS = Path(__file__).parents[3] / "docs"
@@ -141,6 +141,9 @@ def test_triton_kernels_of_programs_need_another_device():
     from torch.utils._triton import has_triton
 
     source = inspect.getsource(has_triton)
+    if has_changed("has_triton asks the device interfaces"):
+        assert "get_registered_device_interfaces()" in source
+        return
     table = source[source.index("triton_supported_devices") :].partition("}")[0]
     assert re.findall(r'"(\w+)":', table) == ["cuda", "xpu", "cpu", "mtia"]
 

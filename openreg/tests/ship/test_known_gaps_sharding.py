@@ -9,13 +9,13 @@ from torch_release import has_changed
 def test_data_parallel_needs_functions_of_cuda():
     layer = torch.nn.Linear(2, 2).to("openreg")
     x = torch.ones(4, 2, device="openreg")
-    missing = r"module 'torch\._C' has no attribute '_scatter'"
+    missing = "NVIDIA driver" if torch.version.cuda else "no attribute '_scatter'"
     for devices in (None, [0], [0, 1]):
         parallel = torch.nn.DataParallel(layer, device_ids=devices)
-        if has_changed("DataParallel runs on the devices"):
+        if torch.version.cuda and devices == [0]:
             torch.testing.assert_close(parallel(x), layer(x))
             continue
-        with pytest.raises(Exception, match=None if torch.version.cuda else missing):
+        with pytest.raises((AttributeError, RuntimeError), match=missing):
             parallel(x)
 
 
@@ -70,7 +70,7 @@ def test_rpc_counts_devices_of_cuda_only(run_forked):
     text = message(lambda: start("a", device_maps=maps))
     assert ("device count = 0" in text) != {counts}, text
     text = message(lambda: rpc.TensorPipeRpcBackendOptions(devices=[device]))
-    assert ("expect a list of CUDA devices" in text) != {counts}, text
+    assert "expect a list of CUDA devices" in text
     """
     result = run_forked(RPC + program, GLOO_SOCKET_IFNAME="lo")
     assert result.returncode == 0, result.stderr

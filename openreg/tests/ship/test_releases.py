@@ -23,7 +23,9 @@ CLOSED = {
     "A process group without a name counts as Gloo's": (
         "a process group without a name uses what is there"
     ),
-    "DataParallel needs functions of CUDA": "DataParallel runs on the devices",
+    "Triton kernels need a device of a closed list": (
+        "has_triton asks the device interfaces"
+    ),
 }
 OTHER_SECTIONS = {"Recap", "What a signal means"}
 
