@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 import torch
-import torch._functorch.config as functorch_config
 import torch._inductor.config as inductor_config
 from torch import nn
 from torch._dynamo.device_interface import get_interface_for_device
@@ -177,14 +176,14 @@ def test_dropout_has_the_seeds_of_eager_mode_where_torch_promises_them(fallback)
 
 
 def test_a_checkpoint_drops_again_what_it_dropped():
-    by_reference = {}
+    backend = "inductor"
     if has_changed("a checkpoint saves the state of seeds"):
         with pytest.raises(InductorError, match=r'in \["cuda", "xpu"\]'):
             call_and_differentiate(torch.compile(checkpointed, fullgraph=True))
         torch._dynamo.reset()
-        by_reference = {"graphsafe_rng_functionalization": False}
-    with functorch_config.patch(by_reference):
-        x, y = call_and_differentiate(torch.compile(checkpointed, fullgraph=True))
+        backend = "aot_eager"
+    compiled = torch.compile(checkpointed, backend=backend, fullgraph=True)
+    x, y = call_and_differentiate(compiled)
     assert right_gradient(x, y)
 
 

@@ -40,6 +40,7 @@ CHANGED_IN = {
     "torch.xpu lists processes": (2, 14),
     "has_triton asks the device interfaces": (2, 14),
     "each group has a name of its own": (2, 14),
+    "groups end with their process": (2, 15),
     "clamp takes numbers beyond the dtype": (2, 15),
     "setting an element releases the GIL": (2, 15),
     "get_device_module asks no hooks": (2, 15),
