@@ -32,7 +32,6 @@ from nox_support.environments import (  # noqa: E402
 )
 from nox_support.machine import THIS, check_machine  # noqa: E402
 from nox_support.releases import compare_releases, try_releases  # noqa: E402
-from nox_support.sanitized import sanitized  # noqa: E402
 from nox_support.starter import (  # noqa: E402
     STARTER_SOURCES,
     train_on_starter,
@@ -216,7 +215,8 @@ def coverage(session: nox.Session) -> None:
             "g++ and its gcov are not on PATH; only they count lines. "
             "Install them (Debian, Ubuntu: apt-get install g++)"
         )
-    tools = [environment(session, name) for name in ("tests", "docs", "coverage")][-1]
+    for name in ("tests", "docs", "coverage"):  # the last borrows from the others
+        tools = environment(session, name)
     with step(session, "counting the lines that tests and pages run"):
         run(session, tools, "python", "docs/_ext/measure_coverage.py", *PARALLEL)
 
@@ -303,11 +303,10 @@ def sweep(session: nox.Session) -> None:
 
 @nox.session(venv_backend="none", default=False)
 def soak(session: nox.Session) -> None:
-    """Run random programs for 30 minutes; -- --minutes N --sanitize address|thread."""
+    """Run random programs and kill random processes for 30 minutes; -- --minutes N."""
     tools = install_backend(session)
-    more, env = sanitized(session, tools)
-    command = ["python", "openreg/tests/tools/run_soak.py", "--minutes", "30"]
-    run(session, tools, *command, *session.posargs, *more, env=env)
+    script = "openreg/tests/tools/run_soak.py"
+    run(session, tools, "python", script, "--minutes", "30", *session.posargs)
 
 
 @session_without_venv
