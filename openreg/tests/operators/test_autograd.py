@@ -283,7 +283,7 @@ def test_an_autograd_kernel_that_does_not_go_below_itself_has_no_end():
 
 @pytest.mark.smoke
 def test_without_a_python_frame_the_recursion_overflows_the_stack(run_forked):
-    """Python 3.11 counts calls from C too; newer versions let the stack overflow."""
+    """Python 3.11 and 3.12 count calls from C, too; 3.13 lets the stack overflow."""
     program = """
         import torch, warnings
         warnings.simplefilter("ignore")
@@ -294,7 +294,7 @@ def test_without_a_python_frame_the_recursion_overflows_the_stack(run_forked):
         kernel(x, x)
     """
     process = run_forked(program)
-    if sys.version_info < (3, 12):
+    if sys.version_info < (3, 13):
         assert process.stderr.splitlines()[-1].startswith("RecursionError: ")
     else:
         assert process.returncode == -signal.SIGSEGV
