@@ -98,24 +98,7 @@ def chosen(wanted=None):
     return machine.choose_python(session, wanted), "\n".join(session.said)
 
 
-@pytest.fixture
-def even_day(monkeypatch):
-    monkeypatch.setattr(machine, "today", lambda: 738000)
-
-
-def test_supported_pythons_take_turns_by_the_day(pythons, monkeypatch):
-    pythons("python3.12", "python 3.12.1 1")
-    pythons("python3.12", "python 3.12.9 1", "pyenv/versions/3.12.9/bin")
-    pythons("python3.13", "python 3.13.5 1")
-    found = []
-    for day in (738000, 738001, 738002):
-        monkeypatch.setattr(machine, "today", lambda day=day: day)
-        found.append(chosen()[0].version)
-        assert chosen("3.13")[0].version == "3.13.5"  # the day is no matter
-    assert found == ["3.13.5", "3.12.1", "3.13.5"]
-
-
-def test_a_supported_python_is_chosen_and_named(pythons, even_day):
+def test_the_newest_supported_python_is_chosen_and_named(pythons):
     pythons("python3.11", "python 3.11.7 1")
     pythons("python3.12", "python 3.12.1 1")
     newest = pythons("python3.13", "python 3.13.5 1")

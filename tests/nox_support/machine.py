@@ -1,7 +1,6 @@
 # What a machine needs for a build, and which Pythons it has; see CONTRIBUTING.md.
 """Refusals before any work is done, each with one line that says why."""
 
-import datetime
 import os
 import re
 import shlex
@@ -111,13 +110,8 @@ def find_pythons(session: nox.Session) -> Iterator[Interpreter]:
         yield Interpreter(path, words[1])
 
 
-def today() -> int:
-    """Return the number of this day, by which the supported Pythons take turns."""
-    return datetime.date.today().toordinal()
-
-
 def choose_python(session: nox.Session, wanted: str | None) -> Interpreter:
-    """Return the Python `wanted`, such as "3.13", or one from 3.12 on, by the day."""
+    """Return the Python `wanted`, such as "3.13", or the newest from 3.12 on."""
     if wanted is not None:
         for python in find_pythons(session):
             if python.version == wanted or python.version.startswith(f"{wanted}."):
@@ -127,14 +121,10 @@ def choose_python(session: nox.Session, wanted: str | None) -> Interpreter:
             f"There is no Python {wanted} with its headers on PATH, but "
             f"{', '.join(found) or 'no other'}. Install it, or ask for another one"
         )
-    supported: dict[tuple[int, ...], Interpreter] = {}
     for python in find_pythons(session):
         if OLDEST_PYTHON < python.minor <= NEWEST_PYTHON:
-            supported.setdefault(python.minor, python)
-    if supported:
-        python = list(supported.values())[today() % len(supported)]
-        session.log(f"Python {python.version}: {python.path}")
-        return python
+            session.log(f"Python {python.version}: {python.path}")
+            return python
     session.warn(
         "NO SECOND PYTHON: THERE IS NO PYTHON 3.12 OR 3.13 WITH ITS HEADERS ON PATH. "
         f"This run takes Python {THIS.version}, the one of nox. Install another one to "
