@@ -17,6 +17,14 @@ def four(tmp_path_factory):
     group.close()
 
 
+@pytest.fixture(scope="module")
+def two(tmp_path_factory):
+    """A group of two for the tests of one file, which may leave state behind."""
+    group = Ranks(2, tmp_path_factory.mktemp("two"), "occl")
+    yield group
+    group.close()
+
+
 @pytest.fixture
 def alone():
     """A group whose only rank is the test itself."""

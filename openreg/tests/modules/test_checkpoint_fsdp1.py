@@ -5,20 +5,12 @@ import pytest
 import torch
 import torch.distributed as dist
 import torch.distributed.checkpoint as dcp
-from ranks import Ranks
 from sharding_support import BATCH, STEPS, fresh, optimizer_of, train_as_one, whole
 from torch.distributed.checkpoint.optimizer import load_sharded_optimizer_state_dict
 from torch.distributed.fsdp import FullyShardedDataParallel as FSDP
 from torch.distributed.fsdp import StateDictType
 
 SHARDED = StateDictType.SHARDED_STATE_DICT
-
-
-@pytest.fixture(scope="module")
-def two(tmp_path_factory):
-    group = Ranks(2, tmp_path_factory.mktemp("two"), "occl")
-    yield group
-    group.close()
 
 
 def wrapped(model):

@@ -3,19 +3,10 @@ import datetime
 import random
 import time
 
-import pytest
 import torch
 import torch.distributed as dist
-from ranks import Ranks
 
 openreg = torch.openreg
-
-
-@pytest.fixture(scope="module")
-def two(tmp_path_factory):
-    group = Ranks(2, tmp_path_factory.mktemp("two"), "occl")
-    yield group
-    group.close()
 
 
 def from_one_and_from_any(state):

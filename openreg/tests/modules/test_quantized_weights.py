@@ -9,7 +9,6 @@ import torch.distributed as dist
 from int8_weight import Int8Weight, quantize, to_int8
 from language_model import compare
 from llama import Llama, sentences, shard
-from ranks import Ranks
 from sharded_weight import ShardedInt8Weight
 from split_columns import split_columns
 from torch.distributed.device_mesh import init_device_mesh
@@ -142,13 +141,6 @@ def test_a_trained_model_keeps_its_loss(no_fallback):
         assert abs(other_loss - loss) < 0.01
         assert abs(other_right - right) < 0.01
     assert loss < 4  # that of an untrained model is 4.16
-
-
-@pytest.fixture(scope="module")
-def two(tmp_path_factory):
-    group = Ranks(2, tmp_path_factory.mktemp("two"), "occl")
-    yield group
-    group.close()
 
 
 def compute_in_parts(state, dynamic):
