@@ -2,12 +2,11 @@
 """A warning belongs to the call that causes it, not to a later one that waits."""
 
 import itertools
-import warnings
 from collections import Counter
 
 import pytest
 import torch
-from sweep.calls import call, with_warnings
+from sweep.calls import call, caught, with_warnings
 from sweep.exceptions import NOT_CALLED
 from sweep.mirror import mirror
 from torch.testing._internal.common_methods_invocations import op_db
@@ -109,14 +108,7 @@ def test_every_operator_warns_on_the_call(dtype):
 
 def _given(attempt):
     """Count the warnings by their first words."""
-    with warnings.catch_warnings(record=True) as seen:
-        warnings.simplefilter("always")
-        torch.set_warn_always(True)
-        try:
-            attempt()
-        finally:
-            torch.set_warn_always(False)
-    return Counter(str(warning.message)[:50] for warning in seen)
+    return Counter(caught(attempt)[1])
 
 
 def _result(op, sample):

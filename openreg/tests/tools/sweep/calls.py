@@ -43,8 +43,8 @@ def outcome(attempt: Callable[[], Any]) -> Any:
         return f"raises {type(error).__name__}"
 
 
-def with_warnings(attempt: Callable[[], Any]) -> tuple[Any, str]:
-    """Return the result, and how each warning begins."""
+def caught(attempt: Callable[[], Any]) -> tuple[Any, list[str]]:
+    """Return the result, and how each warning begins, as often as it was given."""
     always = torch.is_warn_always_enabled()
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
@@ -53,7 +53,13 @@ def with_warnings(attempt: Callable[[], Any]) -> tuple[Any, str]:
             result = attempt()
         finally:
             torch.set_warn_always(always)
-    return result, "; ".join(sorted({str(one.message)[:50] for one in seen}))
+    return result, [str(one.message)[:50] for one in seen]
+
+
+def with_warnings(attempt: Callable[[], Any]) -> tuple[Any, str]:
+    """Return the result, and how each warning begins, once."""
+    result, texts = caught(attempt)
+    return result, "; ".join(sorted(set(texts)))
 
 
 def outputs(op: OpInfo, sample: SampleInput) -> tuple[Any, list[torch.Tensor]]:
