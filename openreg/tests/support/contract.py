@@ -86,6 +86,19 @@ def table(page: str, first: str) -> list[list[str]]:
     return rows
 
 
+def wrong_needs(rows: list[list[str]], callers: int, starter: str) -> list[str]:
+    """Return what is wrong in the last column of a table of members.
+
+    Args:
+        callers: the column that names who calls a member.
+        starter: the file of the small backend that overrides some of them.
+    """
+    assert {"now", "never"} < {row[-1] for row in rows}
+    path = STARTER / "runtime" / starter
+    found = [wrong_need(code(row[0])[0], row[-1], row[callers], path) for row in rows]
+    return [fault for fault in found if fault]
+
+
 def wrong_need(member: str, cell: str, callers: str, starter: Path) -> str:
     """Return what is wrong with the cell that says when a backend needs a member.
 
