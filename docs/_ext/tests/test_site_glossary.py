@@ -8,7 +8,7 @@ import pytest
 from docutils import nodes
 from docutils.core import publish_doctree
 from myst_parser.docutils_ import Parser
-from site_build import build
+from site_build import Built, build
 from site_glossary import EVERYDAY, GLOSSARY, entries, link_terms, term_of
 from sphinx import addnodes
 
@@ -93,11 +93,16 @@ ENTRIES = "```{glossary}\nrace\n  Who is first. See [page](../page.md).\n```\n"
 SETTINGS = 'extensions.append("site_glossary")\n'
 
 
-def test_the_first_bold_use_is_a_link(tmp_path: Path) -> None:
-    text = "# Page\n\nNo race. Two **races**, a **race**, a **lock**.\n"
+def build_page(folder: Path, text: str, glossary: str) -> Built:
+    """Build a page beside a glossary."""
     front = f"# Front\n\n```{{toctree}}\npage\n{GLOSSARY}\n```\n"
-    pages = {"index.md": front, "page.md": text, f"{GLOSSARY}.md": f"# G\n\n{ENTRIES}"}
-    built = build(tmp_path, pages, settings=SETTINGS)
+    pages = {"page.md": f"# Page\n\n{text}\n", f"{GLOSSARY}.md": f"# G\n\n{glossary}"}
+    return build(folder, {"index.md": front, **pages}, settings=SETTINGS)
+
+
+def test_the_first_bold_use_is_a_link(tmp_path: Path) -> None:
+    text = "No race. Two **races**, a **race**, a **lock**."
+    built = build_page(tmp_path, text, ENTRIES)
     assert built.code == 0, built.messages
     page = built.text("page.html")
     assert page.count("glossary.html#term-race") == 1
@@ -155,11 +160,8 @@ def test_these_pages_link_bold_terms_only(page: str) -> None:
 
 
 def test_a_plain_link_leads_to_the_glossary(tmp_path: Path) -> None:
-    text = "# Page\n\nA kernel, a kernel.\n"
-    front = f"# Front\n\n```{{toctree}}\npage\n{GLOSSARY}\n```\n"
-    glossary = f"# G\n\nA kernel.\n\n{ENTRIES.replace('race', 'kernel')}"
-    pages = {"index.md": front, "page.md": text, f"{GLOSSARY}.md": glossary}
-    built = build(tmp_path, pages, settings=SETTINGS)
+    glossary = f"A kernel.\n\n{ENTRIES.replace('race', 'kernel')}"
+    built = build_page(tmp_path, "A kernel, a kernel.", glossary)
     assert built.code == 0, built.messages
     links = re.findall(r"<a [^>]*#term-kernel[^>]*>(.*?)</a>", built.text("page.html"))
     assert links == ['<span class="plain-term">kernel</span>']
@@ -172,10 +174,6 @@ def test_each_everyday_term_is_a_term() -> None:
 
 def test_a_term_that_the_glossary_lost_stops_the_build(tmp_path: Path) -> None:
     """The extension takes the term from the text; Sphinx has to know it, too."""
-    text = "# Page\n\nA **race**.\n"
-    front = f"# Front\n\n```{{toctree}}\npage\n{GLOSSARY}\n```\n"
-    hidden = f"# G\n\n````none\n{ENTRIES}````\n"
-    pages = {"index.md": front, "page.md": text, f"{GLOSSARY}.md": hidden}
-    built = build(tmp_path, pages, settings=SETTINGS)
+    built = build_page(tmp_path, "A **race**.", f"````none\n{ENTRIES}````\n")
     assert built.code != 0
     assert "term not in glossary" in built.messages
