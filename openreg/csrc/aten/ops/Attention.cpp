@@ -132,10 +132,12 @@ int64_t choose_attention(const at::Tensor& query, const at::Tensor& key,
                          const std::optional<at::Tensor>& attn_mask, double, bool,
                          std::optional<double>, bool enable_gqa) {
   const at::Context& context = at::globalContext();
-  const bool possible = why_not(query, key, value, attn_mask, enable_gqa) == nullptr;
-  const bool fused = possible && context.userEnabledOverrideableSDP();
-  const bool efficient =
-      possible && context.userEnabledMemEfficientSDP() && !enable_gqa;
+  bool fused = context.userEnabledOverrideableSDP();
+  bool efficient = context.userEnabledMemEfficientSDP() && !enable_gqa;
+  if ((fused || efficient) &&  // asked only if it matters: see why_not
+      why_not(query, key, value, attn_mask, enable_gqa) != nullptr) {
+    fused = efficient = false;
+  }
   const bool math = context.userEnabledMathSDP();
   TORCH_CHECK(fused || efficient || math,
               "No viable backend for scaled_dot_product_attention was found: openreg "

@@ -7,8 +7,6 @@
 
 #include <limits>
 
-#include "csrc/aten/launch/OptionalTensor.h"
-
 namespace openreg {
 namespace {
 
