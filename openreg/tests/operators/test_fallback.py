@@ -3,7 +3,9 @@ import warnings
 
 import pytest
 import torch
+from against_cpu import same_error
 from torch.testing import assert_close
+from torch_release import has_changed
 
 
 @pytest.fixture(autouse=True)
@@ -331,3 +333,21 @@ def test_a_kernel_leaves_some_dtypes_to_the_cpu(compile_cpp):
         assert result.tolist() == [5, 10, 1]
         names = [event.name for event in profile.function_events]
         assert names.count("aten::_copy_from") == copies
+
+
+def curvature_of_distances(device):
+    """The gradient of a sum of squared gradients."""
+    x = X.to(device).requires_grad_()
+    distances = torch.nn.functional.pdist(x).square().sum()
+    (first,) = torch.autograd.grad(distances, x, create_graph=True)
+    return torch.autograd.grad(first.square().sum(), x)[0]
+
+
+def test_the_second_derivative_of_pdist():
+    if not has_changed("pdist has a second derivative"):
+        same_error(curvature_of_distances, RuntimeError)
+        return
+    with torch.openreg.fallbacks() as counts:
+        result = curvature_of_distances("openreg")
+    assert set(counts) == {"aten::triu_indices"}
+    assert_close(result.cpu(), curvature_of_distances("cpu"))

@@ -148,7 +148,6 @@ def test_embedding_bag(mode, padding, dtype):
         lambda a: F.prelu(a, a[0, :1].detach() * 0.1),
         lambda a: torch.logit(a.sigmoid(), 0.3),
         lambda a: torch.cdist(a, a * 2 + 1, 1.5),
-        lambda a: F.pdist(a),
         lambda a: torch.var_mean(a, 1)[0],
         lambda a: a.cummax(1).values,
         lambda a: a.median(1).values,

@@ -42,6 +42,7 @@ CHANGED_IN = {
     "each group has a name of its own": (2, 14),
     "groups end with their process": (2, 15),
     "clamp takes numbers beyond the dtype": (2, 15),
+    "pdist has a second derivative": (2, 15),
     "setting an element releases the GIL": (2, 15),
     "get_device_module asks no hooks": (2, 15),
     "warnings of operators reach Python": (2, 15),

@@ -4,10 +4,12 @@
 #include <ATen/MemoryOverlap.h>
 #include <c10/util/irange.h>
 
+#include <algorithm>
 #include <functional>
 #include <sstream>
 #include <unordered_map>
 
+#include "csrc/aten/kernels/KernelRelease.h"
 #include "csrc/aten/ops/CheckScalar.h"
 
 namespace openreg {
@@ -86,6 +88,9 @@ struct KernelDtypesTable {
 
 KernelDtypes::KernelDtypes(const Row& row)
     : numbers_(row.numbers), overlaps_(row.overlaps) {
+  if (kClampTakesAnyNumber && std::string_view(row.operators).substr(0, 5) == "clamp") {
+    std::replace(numbers_.begin(), numbers_.end(), '*', '.');
+  }
   std::istringstream patterns(row.patterns);
   for (std::string text; patterns >> text;) {
     const size_t colon = text.find(':');

@@ -36,8 +36,8 @@ template <auto* kFunction>
 TwoTensors moments(const char* name, const at::Tensor& self,
                    at::OptionalIntArrayRef dim,
                    const std::optional<at::Scalar>& correction, bool keepdim) {
-  TORCH_CHECK(self.is_floating_point() || self.is_complex(), name,
-              " only support floating point and complex dtypes");
+  check_arguments(self.is_floating_point() || self.is_complex(),
+                  [&] { kFunction(zeros_for(self), dim, correction, keepdim); });
   const auto sizes = reduced(self, dim, keepdim);
   const at::ScalarType real = c10::toRealValueType(self.scalar_type());
   const at::Tensor spread = at::empty(sizes, self.options().dtype(real));

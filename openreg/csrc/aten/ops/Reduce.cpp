@@ -46,12 +46,11 @@ at::Tensor& variance(const char* name, VarFunction* function, const at::Tensor& 
                      at::OptionalIntArrayRef dim,
                      const std::optional<at::Scalar>& correction, bool keepdim,
                      at::Tensor& out) {
-  TORCH_CHECK(self.is_floating_point() || self.is_complex(), name,
-              ": only support floating point and complex dtypes");
   const at::ScalarType dtype = c10::toRealValueType(self.scalar_type());
-  TORCH_CHECK(at::canCast(dtype, out.scalar_type()), "result type ", dtype,
-              " can't be cast to the desired output type ", out.scalar_type());
-  check_arguments(self.is_complex() || !out.is_complex(), [&] {
+  const bool has_variance = self.is_floating_point() || self.is_complex();
+  TORCH_CHECK(!has_variance || at::canCast(dtype, out.scalar_type()), "result type ",
+              dtype, " can't be cast to the desired output type ", out.scalar_type());
+  check_arguments(has_variance && (self.is_complex() || !out.is_complex()), [&] {
     at::Tensor on_host = at::empty({0}, at::dtype(out.scalar_type()));
     function(zeros_for(self), dim, correction, keepdim, on_host);
   });
