@@ -1,9 +1,9 @@
 # Which files a feature consists of; see docs/start/features.md.
 """The closure of what an entry of feature_list.py names.
 
-That is what these files include or import, and the source beside each header, without
-the files of the stages before. Up to stage 3 the small backend has them; the large one
-replaces them in stage 4.
+That is what these files include or import, the source beside each header, and the
+sources that define what the files use, without the files of the stages before. Up to
+stage 3 the small backend has them; the large one replaces them in stage 4.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import shutil
 from functools import cache
 from pathlib import Path
 
+from definitions import defining
 from feature_list import FEATURES, MODULE, PACKAGE, Feature
 from ladder_stages import OPENREG, STAGES, STARTER, files_of, included
 
@@ -52,7 +53,7 @@ def imported(path: Path) -> list[Path]:
 
 
 def closure(roots: list[str]) -> set[str]:
-    """The files that some include, and for each header the source beside it."""
+    """The files that some include, and the sources that the linker needs with them."""
     found: set[str] = set()
     left = list(roots)
     while left:
@@ -64,6 +65,7 @@ def closure(roots: list[str]) -> set[str]:
         left += included(path)
         if path.suffix == ".h":
             left.append(str(Path(name).with_suffix(".cpp")))
+        left += defining(name)
     return found
 
 

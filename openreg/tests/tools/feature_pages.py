@@ -83,17 +83,19 @@ LISTS_HEAD = """\
 # Files of each feature
 
 The files to copy for each [feature](../start/features.md): those that the chapter
-shows, those that they include or import, and the source beside each header. The files
-of earlier stages of the [ladder](../start/ladder.md) are left out. `driver` names the
-functions of the [driver](../ship/driver-map.md) in these files, if there are any.
+shows, those that they include or import, the source beside each header, and the sources
+that define what these files use. The files of earlier stages of the
+[ladder](../start/ladder.md) are left out. `driver` names the functions of the
+[driver](../ship/driver-map.md) in these files, if there are any.
 
 Up to stage 3 a list names the files of the starter. The second list of such a feature
 has the files of the large backend, with everything that they include. They replace
 those of the starter from stage 4 on.
 
-A list lacks what only the linker needs, and the tables that register operators: take
-the lines of your operators from `RegisterNative.cpp` and `RegisterMinimal.cpp` in
-`openreg/csrc/aten`. Of `openreg/csrc/simulator`, your device needs `AutogradExit`
+With the stages before it, a list has what the linker needs: `nox -s ladder -- all`
+checks that with object files. No list has the table
+`openreg/csrc/aten/RegisterNative.cpp`, because it needs the sources of most operators:
+take the lines of yours. Of `openreg/csrc/simulator`, your device needs `AutogradExit`
 only. The lists name its other files because `Launch.h` includes them;
 `openreg/csrc/README.md` says how to do without.
 """
