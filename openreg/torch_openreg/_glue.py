@@ -1,7 +1,6 @@
 # Finds the shared objects for the torch that runs; see docs/ship/packaging.md.
 """A wheel may have objects for several minor releases of torch, in the folder glue."""
 
-import ctypes
 from pathlib import Path
 
 
@@ -28,9 +27,7 @@ def choose(running: str, path: list[str]) -> None:
             f"torch_openreg: this wheel is for torch {', '.join(there)}, but torch "
             f"{running} is imported. Install one of these releases, or a newer wheel."
         )
-    for driver in (package / "lib").glob("*.so"):
-        ctypes.CDLL(str(driver))  # (1)
-    path.insert(0, str(package / "glue" / minor))  # (2)
+    path.insert(0, str(package / "glue" / minor))
 
 
 # LITERALINCLUDE END: GLUE

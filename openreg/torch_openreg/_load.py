@@ -5,13 +5,14 @@
 # LITERALINCLUDE START: AUTOLOAD
 import torch
 
-from torch_openreg import _version_guard
+from torch_openreg import _driver, _version_guard
 
 _version_guard.check(torch.__version__)  # (1)
 
 torch.utils.rename_privateuse1_backend("openreg")  # (2)
 
-import torch_openreg._C  # (3)
+_driver.load()  # (3)
+import torch_openreg._C
 import torch_openreg.openreg
 
 torch._register_device_module("openreg", torch_openreg.openreg)  # (4)

@@ -284,8 +284,8 @@ def test_another_release_is_refused(running):
 def test_a_build_for_another_torch_says_so_when_torch_is_imported(tmp_path, run_python):
     package = tmp_path / "torch_openreg"
     package.mkdir()
-    for name in ("__init__.py", "_glue.py", "_load.py", "_version_guard.py"):
-        shutil.copy(ROOT / "openreg" / "torch_openreg" / name, package)
+    for name in ("_init__", "driver", "glue", "load", "version_guard"):
+        shutil.copy(ROOT / f"openreg/torch_openreg/_{name}.py", package)
     (package / "_build_info.py").write_text('TORCH_VERSION = "2.12.1+cpu"\n')
     process = run_python("import torch", PYTHONPATH=str(tmp_path))
     cause, error = errors(process)

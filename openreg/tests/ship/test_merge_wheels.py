@@ -1,7 +1,6 @@
 # One wheel for several releases of torch: what runs, what is refused; see
 # docs/ship/packaging.md.
 import os
-import shutil
 import subprocess
 import sys
 import zipfile
@@ -104,14 +103,10 @@ def test_it_runs_with_the_objects_for_this_torch(merged, tmp_path):
 
 
 def test_the_glue_of_this_torch_comes_first_on_the_path(tmp_path):
-    (tmp_path / "lib").mkdir()
     (tmp_path / "glue" / THIS).mkdir(parents=True)
-    driver = tmp_path / "lib/libopenreg.so"
-    shutil.copy(PACKAGE / "lib/libopenreg.so", driver)
     path = [str(tmp_path)]
     _glue.choose(torch.__version__, path)
     assert path == [str(tmp_path / "glue" / THIS), str(tmp_path)]
-    assert str(driver) in Path("/proc/self/maps").read_text()
     _glue.choose(torch.__version__, path)  # a second time changes nothing
     assert len(path) == 2
 

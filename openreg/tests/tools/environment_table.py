@@ -65,6 +65,12 @@ ROWS = {
         "ship/robustness.md",
         True,
     ),
+    "OPENREG_DRIVER": Row(
+        "the one in the wheel",
+        "path of the driver's library, `libopenreg.so`",
+        "ship/packaging.md",
+        True,
+    ),
     "OPENREG_FALLBACK": Row(
         "`allow`",
         "`warn` or `error` where an operator would fall back to the CPU",
