@@ -32,6 +32,9 @@ class CMakeBuild(build_ext):
             subprocess.run(command, check=True)
 
 
+# LITERALINCLUDE END: STARTER_SETUP
+# LITERALINCLUDE START: STARTER_SETUP_CALL
+# VENDOR: name your packages; without the entry point, programs import the backend
 setup(
     packages=["torch_starter", "torch_starter.starter"],
     ext_modules=[Extension("torch_starter._C", sources=[])],
@@ -39,4 +42,4 @@ setup(
     options={"egg_info": {"egg_base": str(ROOT / "build")}},
     entry_points={"torch.backends": ["torch_starter = torch_starter:_autoload"]},
 )
-# LITERALINCLUDE END: STARTER_SETUP
+# LITERALINCLUDE END: STARTER_SETUP_CALL

@@ -14,6 +14,7 @@
 namespace starter {
 
 // LITERALINCLUDE START: STARTER_MINIMAL
+// VENDOR: which operators you write by hand
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("empty.memory_format", empty);
   m.impl("empty_strided", empty_strided);

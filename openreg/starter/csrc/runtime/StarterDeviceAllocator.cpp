@@ -10,7 +10,9 @@ namespace {
 // LITERALINCLUDE START: STARTER_ALLOCATOR
 // The driver waits for the device before it frees, so no kernel loses its memory: this
 // allocator keeps the order of the stream by waiting. A cache would not have to wait.
+// VENDOR: whether your driver's free waits for the device; otherwise synchronize first
 struct StarterDeviceAllocator final : c10::DeviceAllocator {
+  // VENDOR: the alignment and the sizes of the memory that your driver allocates
   c10::DataPtr allocate(size_t bytes) override {
     void* memory = nullptr;
     if (bytes != 0) {
@@ -31,6 +33,7 @@ struct StarterDeviceAllocator final : c10::DeviceAllocator {
   // LITERALINCLUDE START: STARTER_ALLOCATOR_REST
   bool initialized() override { return is_initialized(); }
   // There is no cache, no second stream and no statistics.
+  // VENDOR: a caching allocator, or a pool that your driver keeps
   void emptyCache(c10::MempoolId_t) override {}
   void recordStream(const c10::DataPtr&, c10::Stream) override {}
   c10::CachingDeviceAllocator::DeviceStats getDeviceStats(c10::DeviceIndex) override {

@@ -7,6 +7,7 @@
 // LITERALINCLUDE START: STARTER_CHECK
 namespace starter {
 
+// VENDOR: which codes of your driver are out-of-memory, bad arguments or a lost device
 [[noreturn]] inline void throw_error(orError_t error,
                                      const c10::SourceLocation& where) {
   std::string message =

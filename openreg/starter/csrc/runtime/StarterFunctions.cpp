@@ -6,6 +6,7 @@
 // LITERALINCLUDE START: STARTER_DEVICES
 namespace starter {
 
+// VENDOR: whether your driver may count its devices before a fork without starting them
 c10::DeviceIndex device_count() noexcept {
   static const int count = [] {  // kept: a forked child cannot ask the driver
     int answer = 0;
@@ -24,6 +25,7 @@ void set_device(c10::DeviceIndex device) { STARTER_CHECK(orSetDevice(device)); }
 // LITERALINCLUDE END: STARTER_DEVICES
 
 // LITERALINCLUDE START: STARTER_INITIALIZE
+// VENDOR: how your driver notices a fork; without a state of its own, compare getpid()
 void initialize() {
   TORCH_CHECK(!is_in_bad_fork(),
               "Cannot re-initialize starter in forked subprocess. To use starter with "

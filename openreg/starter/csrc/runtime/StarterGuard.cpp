@@ -57,6 +57,7 @@ struct StarterGuardImpl final : c10::impl::DeviceGuardImplInterface {
   // LITERALINCLUDE END: STARTER_GUARD_SYNCHRONIZE
 
   // LITERALINCLUDE START: STARTER_GUARD_EVENTS
+  // VENDOR: the default stream of your driver, here a null pointer
   void record(void** event, const c10::Stream& stream, c10::DeviceIndex /*device*/,
               c10::EventFlag flag) const override {
     const c10::DeviceGuard scope(stream.device());  // whose default stream is recorded

@@ -25,6 +25,7 @@ void copy_bytes(const Tensor& from, const Tensor& to) {
     TORCH_CHECK(end <= t.storage().nbytes(), "starter: this tensor needs ", end,
                 " bytes, but its storage has ", t.storage().nbytes());
   }
+  // VENDOR: whether devices copy from each other directly, or through the host
   const bool between =
       on_starter(from) && on_starter(to) && from.device() != to.device();
   if (between) {  // the driver orders the copy with the work of one device only

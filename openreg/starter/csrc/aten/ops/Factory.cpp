@@ -18,6 +18,7 @@ at::ScalarType or_default(Maybe<at::ScalarType> dtype) {
 }
 
 // Raises for what the device does not have; the device on which to allocate.
+// VENDOR: the dtypes and the layouts that tensors on your device may have
 c10::Device check_options(Maybe<at::Layout> layout, Maybe<at::Device> device,
                           Maybe<bool> pin) {
   TORCH_CHECK_NOT_IMPLEMENTED(layout.value_or(at::kStrided) == at::kStrided,

@@ -54,6 +54,7 @@ void cpu_fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   }
 }
 
+// VENDOR: whether operators without a kernel run on the CPU or raise an error
 TORCH_LIBRARY_IMPL(_, PrivateUse1, m) {
   m.fallback(torch::CppFunction::makeFromBoxedFunction<&cpu_fallback>());
 }
@@ -71,6 +72,7 @@ TORCH_LIBRARY(starter, m) {
 
 // LITERALINCLUDE START: STARTER_CONVOLUTION
 // Torch's own kernels for these two raise, so a call of them never falls back.
+// VENDOR: the convolution of your device; this one runs on the CPU
 Tensor convolution(const Tensor& input, const Tensor& weight, const Maybe<Tensor>& bias,
                    IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
                    bool transposed, IntArrayRef output_padding, int64_t groups) {
