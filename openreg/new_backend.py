@@ -15,25 +15,7 @@ from pathlib import Path
 from cloning.full import write_full
 from cloning.spelling import SIMULATED, Spelling
 from cloning.stages import FIRST, LAST
-
-STARTER = Path(__file__).resolve().parent / "starter"
-MARKER = re.compile(r"^ *(//|#) LITERALINCLUDE \w+: \w+\n", re.MULTILINE)
-# The pages of the guide do not come with the copy.
-REFERENCE = re.compile(r"; (?:see|explained in)(?:\n//)? docs/start/[\w-]+\.md")
-LEFT_OUT = {"build", "__pycache__"}
-
-
-def renamed(text: str, name: str) -> str:
-    """The text with the new name in each of the three spellings."""
-    text = text.replace("starter", name).replace("STARTER", name.upper())
-    return text.replace("Starter", name.capitalize())
-
-
-def sources() -> list[Path]:
-    """The files of the starter, relative to its folder, without what a build left."""
-    every = (path.relative_to(STARTER) for path in sorted(STARTER.rglob("*")))
-    files = [path for path in every if not LEFT_OUT & set(path.parts)]
-    return [path for path in files if (STARTER / path).is_file()]
+from cloning.starter import write_starter
 
 
 def check(name: str, target: Path) -> None:
@@ -60,18 +42,6 @@ def check_name(name: str, what: str) -> None:
             f"{name!r} cannot be the name of a {what}. Use lower-case letters and "
             "digits, and a letter first."
         )
-
-
-def write_starter(name: str, target: Path) -> list[Path]:
-    """Write a copy of the starter; return its files."""
-    made = []
-    for path in sources():
-        text = REFERENCE.sub("", MARKER.sub("", (STARTER / path).read_text()))
-        copy = target / renamed(str(path), name)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_text(renamed(text, name))
-        made.append(copy)
-    return made
 
 
 def new_backend(

@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import re
+from itertools import count
 from pathlib import Path
 
 VENDOR = re.compile(r"^ *(?://|#) VENDOR: (.+)$", re.MULTILINE)
+KINDS = {".cpp", ".h", ".py", ".cmake", ".txt", ".toml"}
 # In the order in which a backend is brought up; a path counts for its longest prefix.
+# The starter has fewer folders, so some of its files count by their names.
 SECTIONS = [
     ("Package and build", ["", "{package}", "cmake"]),
     (
@@ -15,6 +18,8 @@ SECTIONS = [
         [
             "csrc/runtime/errors",
             "csrc/runtime/device",
+            *("csrc/runtime/{title}Exception", "csrc/runtime/{title}Functions"),
+            "csrc/runtime/{title}Hooks",
             "{package}/{name}/capabilities.py",
         ],
     ),
@@ -45,7 +50,7 @@ def decisions(root: Path) -> list[tuple[str, str]]:
     """Each file and what it leaves to the vendor, in the order of the files."""
     found = []
     for path in sorted(root.rglob("*")):
-        if path.suffix in (".cpp", ".h", ".py", ".cmake", ".txt"):
+        if path.suffix in KINDS:
             where = str(path.relative_to(root))
             found += [(where, what) for what in VENDOR.findall(path.read_text())]
     return found
@@ -57,20 +62,25 @@ def section_of(path: str, name: str) -> str:
     best, title = -1, ""
     for heading, prefixes in SECTIONS:
         for pattern in prefixes:
-            prefix = pattern.format(package=f"torch_{name}", name=name)
+            prefix = pattern.format(
+                package=f"torch_{name}", name=name, title=name.capitalize()
+            )
             if inside.startswith(prefix) and len(prefix) > best:
                 best, title = len(prefix), heading
     return title
 
 
 def listed(root: Path, name: str) -> str:
-    """All decisions below their headings, as numbered Markdown."""
+    """All decisions below their headings, as numbered Markdown.
+
+    A heading without a decision is left out.
+    """
     every = decisions(root)
-    lines, number = [], 0
+    lines, numbers = [], count(1)
     for heading, _ in SECTIONS:
-        lines.append(f"\n### {heading}\n")
-        for path, what in every:
-            if section_of(path, name) == heading:
-                number += 1
-                lines.append(f"{number}. [`{path}`]({path}): {what}")
+        here = [one for one in every if section_of(one[0], name) == heading]
+        if here:
+            lines.append(f"\n### {heading}\n")
+        for path, what in here:
+            lines.append(f"{next(numbers)}. [`{path}`]({path}): {what}")
     return "\n".join(lines)

@@ -1,12 +1,13 @@
 # Copies the large backend under another name; see docs/ship/make-it-yours.md.
-"""What the copy contains, what it changes besides names, and its CLONING.md."""
+"""What the copy contains, and what it changes besides names."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
-from cloning.decisions import listed
+from cloning.guide import ARGUMENTS, guide
 from cloning.spelling import SIMULATED, Spelling, without_guide
 from cloning.stages import LAST, cut, stage_of
 
@@ -17,6 +18,7 @@ DRIVER = "openreg/third_party/openreg"
 KINDS = {".c", ".cmake", ".cpp", ".h", ".in", ".map", ".md", ".py", ".pyi", ".txt"}
 KINDS |= {".typed"}
 BUILT = {"__pycache__", "build", "include", "lib", "share", "_build_info.py"}
+CONFTEST = "conftest.py"
 # They ask nothing of the guide's pages and of the simulator.
 TESTS = [
     *("device_arguments", "generator", "lazy_clones", "memory", "stream_autograd"),
@@ -91,31 +93,17 @@ target_link_libraries({driver} INTERFACE ${{DRIVER_ROOT}}/lib/lib{driver}.so)
 install(FILES ${{DRIVER_ROOT}}/lib/lib{driver}.so DESTINATION lib)
 install(DIRECTORY ${{DRIVER_ROOT}}/include/ DESTINATION include)
 """
-CLONING = """\
-# A PyTorch backend for the device `{name}`
-
-`import torch` loads the package `torch_{name}`: `torch.device("{name}")` is a device.
-
-    pip install --no-build-isolation .{arguments}
-    python -c 'import torch; print(torch.ones(2, device="{name}"))'
-    pytest
-
-| what | its name here |
-|---|---|
-| device, module, entry point | `{name}`, `torch.{name}`, `torch_{name}` |
-| namespace, classes, macros | `{name}`, `{title}Guard`, `{upper}_CHECK` |
-| libraries, CMake package | `libtorch_{name}.so`, `torch_{name}` |
-| environment variable | `{upper}_FALLBACK` |
-| key of graphs, setting of the allocator | `{upper}`, `{name}_memory_fraction` |
-| communication backend | `{name}ccl`, class `ProcessGroup{upper}CCL` |
-| driver | `<{driver}.h>`, `lib{driver}.so`, functions `or...` and `occl...` |
-
-## Decisions
-
-A comment `VENDOR:` marks each place where your device decides. Delete the comment when
-you have decided.
-{decisions}
-"""
+# Rows of CLONING.md.
+NAMES = [
+    ("libraries, CMake package", "`libtorch_{name}.so`, `torch_{name}`"),
+    ("environment variable", "`{upper}_FALLBACK`"),
+    (
+        "key of graphs, setting of the allocator",
+        "`{upper}`, `{name}_memory_fraction`",
+    ),
+    ("communication backend", "`{name}ccl`, class `ProcessGroup{upper}CCL`"),
+    ("driver", "`<{driver}.h>`, `lib{driver}.so`, functions `or...` and `occl...`"),
+]
 
 
 def sources() -> list[Path]:
@@ -132,16 +120,25 @@ def sources() -> list[Path]:
 
 def tests() -> list[Path]:
     """The tests of the copy, and what they import or compile."""
+    return closure([CONFTEST, *(f"*/test_{name}.py" for name in TESTS)], edited)
+
+
+def closure(patterns: list[str], text_of: Callable[[Path], str]) -> list[Path]:
+    """Tests and what they import or compile, relative to the repository.
+
+    Args:
+        patterns: of the first ones, below the folder of the tests.
+        text_of: what the copy of such a file says, before its names are changed.
+    """
     folder = ROOT / "openreg/tests"
-    left = [folder / "conftest.py"]
-    left += [path for name in TESTS for path in folder.glob(f"*/test_{name}.py")]
+    left = [path for pattern in patterns for path in folder.glob(pattern)]
     found: set[Path] = set()
     while left:
         path = left.pop()
         if path in found or not path.is_file():
             continue
         found.add(path)
-        text = path.read_text()
+        text = text_of(path.relative_to(ROOT))
         modules = re.findall(r"^ *(?:from|import) (\w+)", text, re.MULTILINE)
         left += [folder / "support" / f"{module}.py" for module in modules]
         compiled = re.findall(r'compile_cpp\("(\w+)"', text)
@@ -158,15 +155,20 @@ def driver_sources() -> list[Path]:
 
 def edited(path: Path) -> str:
     """A source without what only the guide needs."""
-    text = (ROOT / path).read_text()
-    for old, new in EDITS.get(str(path), []):
-        if text.count(old) != 1:
-            raise ValueError(f"{path}: {old!r} stands there {text.count(old)} times")
-        text = text.replace(old, new)
+    text = replaced(path, (ROOT / path).read_text(), EDITS)
     if path.name == "pyproject.toml":
         text = text.partition(CUT)[0]
         text = FOLDERS_OF_TESTS.sub('pythonpath = ["openreg/tests/support"]', text)
     return text if path.name == "LICENSE" else without_guide(text)
+
+
+def replaced(path: Path, text: str, edits: dict[str, list[tuple[str, str]]]) -> str:
+    """The text with the edits of its file."""
+    for old, new in edits.get(str(path), []):
+        if text.count(old) != 1:
+            raise ValueError(f"{path}: {old!r} stands there {text.count(old)} times")
+        text = text.replace(old, new)
+    return text
 
 
 def write_full(spelling: Spelling, target: Path, stage: int = LAST) -> list[Path]:
@@ -183,28 +185,22 @@ def write_full(spelling: Spelling, target: Path, stage: int = LAST) -> list[Path
         text = cut(str(path), whole, kept, stage)
         if path.name != "LICENSE":
             text = spelling.renamed(text, str(path)).replace("in the guide", manual)
-        made.append(_write(target / spelling.renamed(str(path), ""), text))
+        made.append(write(target / spelling.renamed(str(path), ""), text))
     third_party = target / spelling.name / "third_party"
     if spelling.driver == SIMULATED:
         for path in driver_sources():
             inside = path.relative_to("openreg/third_party")
-            made.append(_write(third_party / inside, edited(path)))
+            made.append(write(third_party / inside, edited(path)))
     else:
         file = third_party / spelling.driver / "CMakeLists.txt"
-        made.append(_write(file, FIND_DRIVER.format(driver=spelling.driver)))
+        made.append(write(file, FIND_DRIVER.format(driver=spelling.driver)))
     own = spelling.driver != SIMULATED
-    guide = CLONING.format(
-        name=spelling.name,
-        title=spelling.name.capitalize(),
-        upper=spelling.name.upper(),
-        driver=spelling.driver,
-        arguments="   # CMAKE_ARGS=-DDRIVER_ROOT=... names the driver" if own else "",
-        decisions=listed(target, spelling.name),
-    )
-    return [*made, _write(target / "CLONING.md", guide)]
+    text = guide(target, spelling, NAMES, ARGUMENTS if own else "")
+    return [*made, write(target / "CLONING.md", text)]
 
 
-def _write(path: Path, text: str) -> Path:
+def write(path: Path, text: str) -> Path:
+    """Write a file unless it has this text already; return its path."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.is_file() or path.read_text() != text:  # a build needs to know
         path.write_text(text)

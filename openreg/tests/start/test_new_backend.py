@@ -7,10 +7,18 @@ import subprocess
 import sys
 
 import pytest
-from starter_build import STARTER, code_lines, sources
+from starter_build import STARTER, TESTS, code_lines, sources
+
+sys.path.append(
+    str(STARTER.parent)
+)  # the last: sources of torch_openreg are there, too
+from cloning import decisions, starter
 
 TOOL = STARTER.parent / "new_backend.py"
 DRIVER = {"openreg", "libopenreg"}  # the target, the header, the library
+OF_TESTS = {*DRIVER, "lopenreg", "OPENREG_LAUNCH_BLOCKING"}
+ADDED = {"CLONING.md", "tests/conftest.py", "tests/operators/test_minimal.py"}
+ADDED |= {"tests/support/backend.py", "tests/support/forkserver.py"}
 
 
 def clone(name, folder):
@@ -30,12 +38,25 @@ def files(folder):
     return [path for path in sorted(folder.rglob("*")) if path.is_file()]
 
 
-def test_it_has_each_file_with_each_line_of_code(acme):
-    assert len(files(acme)) == len(sources())
+def copied(path):
+    """The name of a file of the starter in the copy."""
+    name = str(path.relative_to(STARTER))
+    return name.replace("starter", "acme").replace("Starter", "Acme")
+
+
+def test_it_has_each_file_tests_and_a_list_of_decisions(acme):
+    names = {str(path.relative_to(acme)) for path in files(acme)}
+    assert names == {copied(path) for path in sources()} | ADDED
+    assert len(names) == len(sources()) + len(ADDED)
+
+
+def test_it_has_each_line_of_code(acme):
     for old in sources():
-        name = str(old.relative_to(STARTER))
-        new = acme / name.replace("starter", "acme").replace("Starter", "Acme")
-        assert 0 <= code_lines(old) - code_lines(new) <= 1  # a reference to the guide
+        new = acme / copied(old)
+        added = starter.PYTEST.strip() if new.name == "pyproject.toml" else ""
+        assert added in new.read_text()
+        lines = code_lines(new) - len(added.splitlines())
+        assert 0 <= code_lines(old) - lines <= 1  # a reference to the guide
 
 
 def test_no_trace_of_the_old_name_is_left(acme):
@@ -43,7 +64,8 @@ def test_no_trace_of_the_old_name_is_left(acme):
         text = f"{path.relative_to(acme)}\n{path.read_text()}"
         assert not re.search("starter|literalinclude|docs/", text, re.IGNORECASE), path
         words = set(re.findall(r"\w*openreg\w*", text, re.IGNORECASE))
-        assert words <= DRIVER, path
+        of_tests = "tests" in path.relative_to(acme).parts
+        assert words <= (OF_TESTS if of_tests else DRIVER), path
 
 
 def test_the_three_spellings_of_the_name(acme):
@@ -60,6 +82,70 @@ def test_its_python_files_are_python(acme):
     for path in files(acme):
         if path.suffix == ".py":
             ast.parse(path.read_text())
+
+
+# -- tests --
+
+
+def test_its_tests_are_the_portable_ones_with_all_of_their_cases(acme):
+    old = (TESTS / "operators/test_minimal.py").read_text()
+    new = (acme / "tests/operators/test_minimal.py").read_text()
+    assert new.count("\n") > 300 and new.partition("\n")[2] == old.partition("\n")[2]
+
+
+def test_its_tests_find_the_new_name_and_import_only_what_is_there(acme):
+    support = acme / "tests/support"
+    backend = (support / "backend.py").read_text()
+    assert '"TEST_DEVICE", "acme"' in backend and '"TEST_STAGE", "3"' in backend
+    assert '\npythonpath = ["tests/support"]\n' in (acme / "pyproject.toml").read_text()
+    ours = {path.stem for path in (TESTS / "support").glob("*.py")}
+    for path in (acme / "tests").rglob("*.py"):
+        names = re.findall(r"^ *(?:from|import) (\w+)", path.read_text(), re.MULTILINE)
+        assert all((support / f"{name}.py").is_file() for name in ours & {*names}), path
+
+
+# -- decisions --
+
+
+def test_cloning_lists_each_decision_once_in_the_order_of_the_ladder(acme):
+    text = (acme / "CLONING.md").read_text()
+    rows = re.findall(r"^(\d+)\. \[`([^`]+)`\]\(\2\): (.+)$", text, re.MULTILINE)
+    assert [int(number) for number, *_ in rows] == list(range(1, len(rows) + 1))
+    marked = [
+        (copied(path), what)
+        for path in sources()
+        for what in re.findall(r"VENDOR: (.+)$", path.read_text(), re.MULTILINE)
+    ]
+    assert sorted((path, what) for _, path, what in rows) == sorted(marked)
+    headings = [heading for heading, _ in decisions.SECTIONS]
+    assert re.findall("^### (.+)$", text, re.MULTILINE) == headings[:4]
+
+
+@pytest.mark.parametrize(
+    ("path", "heading"),
+    [
+        ("pyproject.toml", "Package and build"),
+        ("csrc/runtime/AcmeException.h", "Devices and errors"),
+        ("csrc/runtime/AcmeDeviceAllocator.cpp", "Memory, streams and copies"),
+        ("csrc/aten/ops/Copy.cpp", "Memory, streams and copies"),
+        ("csrc/aten/ops/Fallback.cpp", "Operators"),
+    ],
+)
+def test_the_section_of_a_decision(path, heading):
+    assert decisions.section_of(path, "acme") == heading
+
+
+def test_a_decision_is_one_line_and_stands_above_code():
+    for path in sources():
+        lines = path.read_text().splitlines()
+        for number, line in enumerate(lines):
+            if "VENDOR:" in line:
+                assert decisions.VENDOR.match(line), (path, line)
+                following = lines[number + 1].strip()
+                assert following and not following.startswith(("//", "#")), path
+
+
+# -- arguments --
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 
 Two variables of the environment choose another backend for one run, without a change:
 
-    TEST_DEVICE=starter TEST_STAGE=3 pytest openreg/tests/operators/test_minimal.py
+    TEST_DEVICE=NAME TEST_STAGE=3 pytest openreg/tests/operators/test_minimal.py
 
 A test that needs more than the backend has is deselected, and the summary names it.
 """

@@ -1,0 +1,80 @@
+# Copies the starter under another name; see docs/ship/make-it-yours.md.
+"""What the copy contains: the starter, and the tests that need no later stage."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from cloning.full import CONFTEST, ROOT, closure, edited, replaced, write
+from cloning.guide import ARGUMENTS, guide
+from cloning.spelling import Spelling, without_guide
+from cloning.stages import FIRST, cut
+
+STARTER = ROOT / "openreg/starter"
+LEFT_OUT = {"build", "__pycache__"}
+STAGE = FIRST - 1  # of the ladder: the last one that the starter reaches
+TESTS = ["operators/test_minimal.py"]
+# Fixtures of the large backend, in the configuration of the tests.
+LARGE = re.compile(r"^if backend\.STAGE >= backend\.LARGE:\n(?: .*\n)+", re.MULTILINE)
+EDITS = {
+    "openreg/tests/support/forkserver.py": [
+        (
+            '                [sys.executable, "-c", main, ',
+            "                # -P: the sources in this folder are not the package.\n"
+            '                [sys.executable, "-P", "-c", main, ',
+        )
+    ]
+}
+PYTEST = """
+[tool.pytest.ini_options]
+minversion = "8.0"
+testpaths = ["tests"]
+pythonpath = ["tests/support"]
+addopts = ["-ra", "--strict-markers", "--strict-config"]
+filterwarnings = ["error"]
+"""
+# Rows of CLONING.md.
+NAMES = [
+    ("libraries", "`libtorch_{name}.so`, `lib{name}_bindings.so`"),
+    ("counts of the fallback", "`torch.ops.{name}.fallback_counts()`"),
+    ("driver", "`<{driver}.h>`, `lib{driver}.so`, functions `or...`"),
+]
+
+
+def renamed(text: str, name: str) -> str:
+    """The text with the new name in each of the three spellings."""
+    text = text.replace("starter", name).replace("STARTER", name.upper())
+    return text.replace("Starter", name.capitalize())
+
+
+def sources() -> list[Path]:
+    """The files of the starter, relative to its folder, without what a build left."""
+    every = (path.relative_to(STARTER) for path in sorted(STARTER.rglob("*")))
+    files = [path for path in every if not LEFT_OUT & set(path.parts)]
+    return [path for path in files if (STARTER / path).is_file()]
+
+
+def test_text(path: Path) -> str:
+    """A test, or what it imports, without what later stages need."""
+    text = replaced(path, edited(path), EDITS)
+    if path.name == CONFTEST:
+        text, count = LARGE.subn("", text)
+        if count != 1:
+            raise ValueError(f"{path}: {count} blocks are of the large backend")
+    return cut(str(path), text, {}, STAGE).replace("openreg/tests/", "tests/")
+
+
+def write_starter(name: str, target: Path) -> list[Path]:
+    """Write a copy of the starter; return its files."""
+    spelling, made = Spelling(name), []
+    for path in sources():
+        text = renamed(without_guide((STARTER / path).read_text()), name)
+        if path.name == "pyproject.toml":
+            text += PYTEST
+        made.append(write(target / renamed(str(path), name), text))
+    for path in closure([CONFTEST, *TESTS], test_text):
+        text = spelling.renamed(test_text(path), str(path))
+        made.append(write(target / path.relative_to("openreg"), text))
+    text = guide(target, spelling, NAMES, ARGUMENTS, option=" -P")
+    return [*made, write(target / "CLONING.md", text)]
