@@ -2,7 +2,7 @@
 """python openreg/new_backend.py acme --into ../torch_acme
 
 That copies the starter, and ``--from full`` the large backend; ``--stage 5`` as much of
-it as stage 5 of the ladder needs.
+it as stage 5 of the ladder needs. ``--build`` builds the copy and runs its tests.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import os
 import re
 from pathlib import Path
 
+from cloning.build import build_and_test, cmake_arguments
 from cloning.full import write_full
 from cloning.spelling import SIMULATED, Spelling
 from cloning.stages import FIRST, LAST
@@ -80,14 +81,23 @@ def main() -> None:
     parser.add_argument(
         "--stage", type=int, help=f"of the ladder, {FIRST} to {LAST}, with full"
     )
+    parser.add_argument(
+        "--build", action="store_true", help="the copy below it, and run its tests"
+    )
     given = parser.parse_args()
     try:
+        arguments = cmake_arguments(given.source) if given.build else ""
         made = new_backend(
             given.name, given.into, given.source, given.driver, given.stage
         )
     except ValueError as error:
         parser.error(str(error))
     print(f"{given.into}: {len(made)} files of the package torch_{given.name}")
+    if given.build:
+        try:
+            print(build_and_test(given.into, arguments))
+        except RuntimeError as error:
+            parser.exit(1, f"{parser.prog}: error: {error}\n")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # The starter under another name; see docs/start/first-backend.md.
-"""`nox -s ladder` builds such a copy, and trains on it."""
+"""`nox -s ladder` builds such a copy with ``--build``, and trains on it."""
 
 import ast
 import re

@@ -1,0 +1,71 @@
+# Builds a copy and runs its tests; see docs/ship/make-it-yours.md.
+"""Nothing is installed in the environment: pip writes below the folder of the copy."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+# Hides torch_openreg, if it is installed: a process has room for one backend.
+HIDDEN = Path(__file__).resolve().parents[1] / "tests/autoload/without_openreg"
+
+
+def cmake_arguments(source: str) -> str:
+    """CMAKE_ARGS for a copy. Raise ValueError if the starter gets no driver.
+
+    Nothing is imported to find it: that would load a backend.
+    """
+    given = os.environ.get("CMAKE_ARGS", "")
+    if source == "full" or "-DDRIVER_ROOT=" in given:
+        return given
+    for folder in sys.path:
+        package = Path(folder).resolve() / "torch_openreg"
+        if (package / "lib/libopenreg.so").is_file():
+            return f"{given} -DDRIVER_ROOT={package}"
+    raise ValueError(
+        "--build finds no driver. Install torch_openreg, which contains one, or set "
+        "CMAKE_ARGS=-DDRIVER_ROOT=..., a folder with include and lib."
+    )
+
+
+def build_and_test(copy: Path, arguments: str) -> str:
+    """Build a copy and run its tests; return the last line of pytest.
+
+    Args:
+        copy: its folder. What the build makes is in the folder build below it.
+        arguments: of CMake.
+
+    Raises:
+        RuntimeError: the build or a test failed.
+    """
+    copy = copy.resolve()
+    build = copy / "build"
+    site = build / "site"
+    build.mkdir(exist_ok=True)
+    command = ["-m", "pip", "install", "--no-build-isolation", "--no-deps"]
+    command += ["--no-index", "--target", str(site), str(copy)]
+    _run("build", command, build, {"CMAKE_ARGS": arguments})
+    folders = [str(site), str(HIDDEN), os.environ.get("PYTHONPATH", "")]
+    env = {"PYTHONPATH": os.pathsep.join(filter(None, folders))}
+    command = ["-P", "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    return _run("tests", command, build, env).splitlines()[-1]
+
+
+def _run(what: str, command: list[str], build: Path, env: dict[str, str]) -> str:
+    """Run Python in the folder of the copy; return and keep what it printed."""
+    inherited = {**os.environ}
+    inherited.pop("TORCH_DEVICE_BACKEND_AUTOLOAD", None)
+    log = build / f"{what}.log"
+    with log.open("w") as output:
+        status = subprocess.run(
+            [sys.executable, *command],
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env={**inherited, **env},
+            cwd=build.parent,
+        ).returncode
+    if status != 0:
+        raise RuntimeError(f"the {what} failed, see {log}")
+    return log.read_text()
