@@ -29,8 +29,8 @@ def load(package: Path = PACKAGE) -> None:
         ctypes.CDLL(LIBRARY, os.RTLD_NOLOAD)  # (3)
     except OSError as error:
         raise ImportError(
-            f"torch_openreg found no driver: {error}. Install it, or set OPENREG_DRIVER "
-            f"to the path of {LIBRARY}."
+            f"torch_openreg found no driver: {error}. Install it, or set "
+            f"OPENREG_DRIVER to the path of {LIBRARY}."
         ) from None
 
 
