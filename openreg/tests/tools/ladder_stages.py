@@ -120,8 +120,9 @@ STAGES = [
     Stage(
         7,
         "Random operators and mixed precision",
-        "Kernels draw random numbers, and autocast chooses dtypes.",
-        "[random kernels](../runtime/random-kernels.md), [amp](../modules/amp.md)",
+        "Kernels draw random numbers, autocast chooses dtypes, and tensors are saved.",
+        "[random kernels](../runtime/random-kernels.md), [amp](../modules/amp.md), "
+        "[serialization](../frontend/serialization.md)",
         "5",
         "frontend/test_random_distributions.py",
     ),

@@ -1,4 +1,4 @@
-# Stage 9: ranks reduce their tensors; see docs/start/ladder.md.
+# Stage 9: ranks reduce their tensors, and Inductor compiles; see docs/start/ladder.md.
 import torch
 import torch.distributed as dist
 
@@ -12,4 +12,5 @@ x = torch.ones(3, device=device)
 dist.all_reduce(x)
 dist.destroy_process_group()
 print(x.tolist())
+print(torch.compile(lambda x: x * 2 + 1)(x).tolist())
 # LITERALINCLUDE END: LADDER_STAGE_9
