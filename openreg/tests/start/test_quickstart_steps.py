@@ -32,6 +32,16 @@ def test_another_device_gets_the_same_steps():
     assert output == "tensor([1, 2, 3], device='acme:0')\n"
 
 
+def test_a_device_without_native_kernels_gets_all_but_two():
+    every = [step.source for step in steps(TEXT, "acme")]
+    fewer = [step.source for step in steps(TEXT, "acme", stage=4)]
+    assert [source for source in every if source not in fewer] == [
+        'torch._C._dispatch_has_kernel_for_dispatch_key("aten::add.Tensor", '
+        '"PrivateUse1")\n',
+        "torch.acme.fallback_counts()\n",
+    ]
+
+
 def test_what_the_page_does_not_show_is_a_failure(tmp_path):
     copy = tmp_path / "openreg/tests/tools/quickstart_steps.py"
     page = tmp_path / "docs/start/quickstart.md"

@@ -134,16 +134,22 @@ TENSOR = 'import torch; print(torch.ones(2, device="acme"))'
 BY_HAND = {"TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
 
 
+def run_the_quickstart(site: Path, stage: int = 9) -> None:
+    """Run its examples on both devices of one environment, in a process for each."""
+    for name, reached in (("acme", stage), ("openreg", 9)):
+        steps = [str(TOOLS / "quickstart_steps.py"), name, str(reached)]
+        process = execute(site, *steps, **BY_HAND)
+        assert process.returncode == 0, process.stdout + process.stderr
+        print(process.stdout, end="")
+
+
 def try_the_full_one() -> None:
     """Build the full copy, use it beside the other backend, and run its tests."""
     source = copy("full", "--from", "full")
     site = install(source)
     process = execute(site, "-c", TENSOR)
     assert process.stdout == "tensor([1., 1.], device='acme:0')\n", process.stderr
-    for name in ("acme", "openreg"):  # one environment, and a process for each
-        process = execute(site, str(TOOLS / "quickstart_steps.py"), name, **BY_HAND)
-        assert process.returncode == 0, process.stdout + process.stderr
-        print(process.stdout, end="")
+    run_the_quickstart(site)
     process = execute(site, "-c", "import torch_acme, torch_openreg", **BY_HAND)
     assert "has already been set" in process.stderr, process.stderr
     tests = [*sys.argv[1:]] or ["acme/tests"]
@@ -160,14 +166,15 @@ torch_acme = torch_acme:_autoload
 """
 
 
-def test_large(source: Path) -> None:
-    """Run the portable tests of a copy that was built where its sources are."""
+def test_large(source: Path, stage: int) -> None:
+    """Try a copy that was built where its sources are: portable tests, quickstart."""
     metadata = source / "acme/torch_acme-0.dist-info"  # as if it were installed
     metadata.mkdir(exist_ok=True)
     (metadata / "entry_points.txt").write_text(ENTRY_POINT)
     where = ["--rootdir", source, "-c", source / "pyproject.toml"]
     tests = [*where, source / "acme/tests" / PORTABLE]
     print(last_line(run_tests(tests, environment(source / "acme"))))
+    run_the_quickstart(source / "acme", stage)
 
 
 def last_line(output: str) -> str:

@@ -5,10 +5,11 @@ nox -s ladder              the stages up to 4; those after it as the page has th
 nox -s ladder -- all       every stage, in about ten minutes of one core
 
 Up to stage 3 each stage is the starter without the files of later stages. From stage 4
-on it is a copy of the large backend for the device `acme`, cut down to the stage, and
-test_minimal.py runs on it. The object files of the last copy show whether the lists of
-files have what the linker needs. It ends with 1 if the page was not what it is now.
-Before that it tries the copies of the backends under another name.
+on it is a copy of the large backend for the device `acme`, cut down to the stage, on
+which test_minimal.py runs, and the examples of the quickstart. The object files of the
+last copy show whether the lists of files have what the linker needs. It ends with 1 if
+the page was not what it is now. Before that it tries the copies of the backends under
+another name.
 """
 
 from __future__ import annotations
@@ -150,7 +151,7 @@ def measure(last: int) -> Measured:
             package, env = "torch_starter", environment(SITE)
         else:
             package, env = "torch_acme", environment(build_large(stage))
-            copies.test_large(LARGE)
+            copies.test_large(LARGE, number)
         printed[number] = passes(stage, package, env)
         for following in STAGES[number + 1 : number + 2]:
             errors[number + 1] = error_of(following, package, env)

@@ -1,9 +1,11 @@
 # Runs the examples of the quickstart on a device; see docs/ship/make-it-yours.md.
-"""python openreg/tests/tools/quickstart_steps.py acme
+"""python openreg/tests/tools/quickstart_steps.py acme [STAGE]
 
 The package of the device is imported first, so that the program works where autoload is
 off, as it must be with two backends in one environment. It prints how many examples
 passed, and ends with 1 if one of them printed something else than the page shows.
+STAGE is the last stage of the ladder that the device has, at least 4. The examples that
+ask for native kernels are left out before stage 5.
 """
 
 from __future__ import annotations
@@ -23,14 +25,19 @@ PROGRAM = re.compile(
     r"^\$ cat > (\S+) <<'END'\n((?:>.*\n)+?)> END\n\$ python \1\n(.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
+NATIVE = re.compile(r"_dispatch_has_kernel|\.fallback_counts\(\)")
+NATIVE_FROM = 5  # the stage of the ladder that brings these kernels
 
 
-def steps(text: str, device: str) -> list[doctest.Example]:
-    """The examples of a page, written for a device."""
+def steps(text: str, device: str, stage: int = NATIVE_FROM) -> list[doctest.Example]:
+    """The examples of a page, written for a device that has reached a stage."""
     parser = doctest.DocTestParser()
     renamed = NAME.sub(device, text)
     return [
-        step for body in DOCTEST.findall(renamed) for step in parser.get_examples(body)
+        step
+        for body in DOCTEST.findall(renamed)
+        for step in parser.get_examples(body)
+        if stage >= NATIVE_FROM or not NATIVE.search(step.source)
     ]
 
 
@@ -42,9 +49,9 @@ def programs(text: str, device: str) -> list[tuple[str, str]]:
     ]
 
 
-def run_steps(text: str, device: str) -> tuple[int, int]:
+def run_steps(text: str, device: str, stage: int) -> tuple[int, int]:
     """Run all of them; return how many failed, and how many ran."""
-    examples = steps(text, device)
+    examples = steps(text, device, stage)
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
     test = doctest.DocTest(examples, {}, device, str(PAGE), 0, None)
     failed, tried = runner.run(test)
@@ -59,8 +66,8 @@ def run_steps(text: str, device: str) -> tuple[int, int]:
 
 
 if __name__ == "__main__":
-    device = sys.argv[1]
+    device, *stage = sys.argv[1:]
     importlib.import_module(f"torch_{device}")
-    failed, tried = run_steps(PAGE.read_text(), device)
+    failed, tried = run_steps(PAGE.read_text(), device, int(*stage or [NATIVE_FROM]))
     print(f"{device}: {tried - failed} of {tried} examples of the quickstart")
     sys.exit(failed > 0)
