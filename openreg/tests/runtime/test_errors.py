@@ -369,7 +369,7 @@ ALIVE = {
     """,
     "an uncaught fault in a with-block of streams": """
         import sys
-        sys.excepthook = lambda kind, value, trace: print(kind.__name__)
+        sys.excepthook = lambda kind, *_: print(kind.__name__, flush=True)
         import atexit, os
         atexit.register(os._exit, 0)
         with torch.Stream("openreg"), torch.device("openreg"):
