@@ -49,8 +49,8 @@ or they get an error of the [error index](../reference/error-index.md).
   [starter](first-backend.md). The chapter shows the large backend, whose files replace
   them in stage 4.
 
-The first release of torch is {oldest} for every feature: the build rejects older
-releases. [Upgrading](../ship/upgrading.md) lists what newer releases change. These
+All features need torch {oldest} or newer, and CMake stops with an error for an older
+release. [Upgrading](../ship/upgrading.md) lists what newer releases change. These
 features also have an extension point that came later:
 
 {later}
