@@ -175,6 +175,11 @@ def test_gradients_and_theirs(call):
     torch.testing.assert_close(*grads)
 
 
+def test_the_gradient_of_pdist():
+    """Without a second derivative, which falls back; see test_fallback.py."""
+    check_against_cpu(F.pdist, torch.rand(3, 4) - 0.3)
+
+
 @pytest.mark.parametrize(
     "call",
     [

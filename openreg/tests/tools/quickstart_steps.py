@@ -68,6 +68,7 @@ def run_steps(text: str, device: str, stage: int) -> tuple[int, int]:
 if __name__ == "__main__":
     device, *stage = sys.argv[1:]
     importlib.import_module(f"torch_{device}")
-    failed, tried = run_steps(PAGE.read_text(), device, int(*stage or [NATIVE_FROM]))
+    reached = int(stage[0]) if stage else NATIVE_FROM
+    failed, tried = run_steps(PAGE.read_text(), device, reached)
     print(f"{device}: {tried - failed} of {tried} examples of the quickstart")
     sys.exit(failed > 0)
