@@ -22,10 +22,11 @@ SIDE = 1024  # of the matrices of a slow kernel, where the device offers no slee
 
 
 class Device:
-    """The device under test."""
+    """The device under test, and the module that a new process imports for it."""
 
-    def __init__(self, type_: str) -> None:
+    def __init__(self, type_: str, imports: str | None = None) -> None:
         self.type = type_
+        self.imports = imports
         self._slow: Callable[[], None] | None = None
 
     def __call__(self, index: int = 0) -> torch.device:

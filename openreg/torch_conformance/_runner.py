@@ -86,10 +86,11 @@ def attempt(case: Case, device: str, module: str | None, prepare: Prepare) -> Re
         if case.loads:
             load(module)
             prepare()
-        under_test = Device(device)
+        under_test = Device(device, module)
         require(under_test, case.needs)  # (1)
         case.body(under_test)
-        under_test.settle()  # a kernel may have failed behind the case
+        if case.loads:
+            under_test.settle()  # a kernel may have failed behind the case
     except (Missing, NotImplementedError) as error:
         return Result(case.name, "missing", told(error))
     except BaseException as error:

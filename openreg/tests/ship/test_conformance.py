@@ -266,6 +266,41 @@ def test_it_loads_by_itself(judge):
     assert "registration.autoload" in failed
 
 
+def test_ranks_load_the_backend_themselves(judge):
+    assert judge("openreg", [5], words=["distributed"], warm=False) == {}
+    folder = ROOT / "openreg/tests/python_only"
+    options = {"module": "numpy_backend", "words": ["distributed"], "warm": False}
+    found = judge("npy", [5], folder, **options)
+    assert set(found.values()) == {
+        "missing: no process groups: ValueError: "
+        "Default backend not registered for device : npy"
+    }
+
+
+RANKS_THAT_FAIL = """
+import sys
+sys.path.insert(0, {folder!r})
+from torch_conformance._device import Device
+from torch_conformance.cases.distributed import _ranks
+
+def fail(device, rank):
+    raise ValueError("no network")
+
+try:
+    _ranks(Device("cpu"), fail)
+except AssertionError as error:
+    print(error)
+"""
+
+
+def test_a_rank_says_what_failed(run_forked):
+    program = RANKS_THAT_FAIL.format(folder=str(ROOT / "openreg"))
+    process = run_forked(program, TORCH_DEVICE_BACKEND_AUTOLOAD="0")
+    said = process.stdout.splitlines()[-1]  # the other rank may see a closed connection
+    assert said.startswith("the ranks end with [1, 1]: ")
+    assert "ValueError: no network" in said
+
+
 def test_the_starter_reaches_the_stage_that_it_claims(judge):
     found = judge(
         "starter", range(5), HIDDEN, install_starter(), module="torch_starter"

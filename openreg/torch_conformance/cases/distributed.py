@@ -3,16 +3,16 @@ from __future__ import annotations
 
 import os
 import tempfile
-import traceback
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 
 import torch
 import torch.distributed as dist
 
-from torch_conformance._case import Area
+from torch_conformance._case import Area, Missing
 from torch_conformance._device import Device, check, require, same
-from torch_conformance._runner import load
+from torch_conformance._runner import load, told
 
 area = Area(
     "distributed",
@@ -23,6 +23,7 @@ area = Area(
     "torch.distributed.Backend.register_backend(..., devices=[name])",
 )
 RANKS = 2
+MISSING = 3  # the exit status of a rank without process groups
 
 
 def _ranks(d: Device, work: Callable[[Device, int], None]) -> None:
@@ -32,23 +33,21 @@ def _ranks(d: Device, work: Callable[[Device, int], None]) -> None:
         for rank in range(RANKS):
             child = os.fork()
             if child == 0:
-                os._exit(_rank(d, work, rank, folder))
+                os._exit(_rank(d, work, rank, Path(folder)))
             children.append(child)
         codes = [os.waitstatus_to_exitcode(os.waitpid(c, 0)[1]) for c in children]
-    if 3 in codes:
-        require(d, ("process groups",))  # raises Missing
-    check(codes == [0] * RANKS, f"the ranks end with {codes}")
+        said = [path.read_text() for path in sorted(Path(folder).glob("error *"))]
+    if MISSING in codes:
+        raise Missing(said[codes.index(MISSING)])
+    check(codes == [0] * RANKS, f"the ranks end with {codes}: {'; '.join(said)}")
 
 
 def _rank(
-    d: Device, work: Callable[[Device, int], None], rank: int, folder: str
+    d: Device, work: Callable[[Device, int], None], rank: int, folder: Path
 ) -> int:
     try:
-        load(None)
+        load(d.imports)
         require(d, ("process groups",))
-    except Exception:
-        return 3
-    try:
         index = rank % d.module.device_count()
         if d.type != "cpu":
             torch.accelerator.set_device_index(index)
@@ -61,9 +60,9 @@ def _rank(
         )
         work(d, index)
         dist.destroy_process_group()
-    except BaseException:
-        traceback.print_exc()
-        return 1
+    except BaseException as error:
+        (folder / f"error {rank}").write_text(told(error))
+        return MISSING if isinstance(error, Missing) else 1
     return 0
 
 
