@@ -37,6 +37,7 @@ from nox_support.starter import (  # noqa: E402
     train_on_starter,
     write_pages,
 )
+from nox_support.wheels import check_wheel  # noqa: E402
 
 BUILD = ROOT / "build"
 WHEELS = BUILD / "dist"
@@ -89,6 +90,7 @@ TYPED_PROGRAMS = [
 ]
 TYPED_TOOLS = ["noxfile.py", "tests/nox_support", "openreg/new_backend.py"]
 TYPED_TOOLS += ["openreg/cloning", "openreg/check_wheel.py", "openreg/merge_wheels.py"]
+TYPED_TOOLS += ["openreg/try_wheel.py"]
 TYPED_SOURCES = {  # by the environment that has what they import
     "tests": [*TYPED_TOOLS, *PACKAGES, *TYPED_PROGRAMS],
     "docs": ["docs/_ext"],
@@ -118,14 +120,11 @@ session_without_venv = nox.session(venv_backend="none")
 
 @session_without_venv
 def build(session: nox.Session) -> None:
-    """Build the backend as a wheel in build/dist and install it for the tests."""
+    """Build the backend as a wheel in build/dist, check it, and install it."""
     refuse_arguments(session)
     tools = install_backend(session)
     wheel = next(WHEELS.glob("*.whl"))
-    own = [
-        f"--own={pattern}" for pattern in ("[Oo]pen[Rr]eg", "^or[A-Z]", "^occl[A-Z]")
-    ]
-    run(session, tools, "python", "openreg/check_wheel.py", *own, str(wheel))
+    check_wheel(session, tools, wheel)
     session.log(f"wheel: {wheel}")
 
 

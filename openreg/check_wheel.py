@@ -1,4 +1,4 @@
-# Looks into a wheel of a backend before users do; see docs/ship/packaging.md.
+# Looks into a wheel of a backend before users do; see docs/ship/check-wheels.md.
 """python openreg/check_wheel.py dist/torch_acme-*.whl --own acme --own 'ac[A-Z]'
 
 Reads the shared objects of a wheel with readelf and nm, of binutils. Nothing of the
@@ -25,6 +25,7 @@ SYSTEM = re.compile(r"(lib(c|m|dl|rt|pthread|gcc_s|stdc\+\+)|ld-linux-x86-64)\.s
 DYNAMIC = re.compile(r"\((NEEDED|RUNPATH|RPATH)\).*\[(.*)\]")
 VERSION = re.compile(r"@+(?:GLIBC|GLIBCXX|CXXABI|GCC)_.*")
 RELEASE = re.compile(r"@+(GLIBC|GLIBCXX)_([\d.]+)")  # of the C and the C++ library
+LOCAL_PIN = re.compile(r"^Requires-Dist: ([^;\n]*==[^;,\n]*\+[^;\n]*)", re.MULTILINE)
 STRONG = "TDBRGS"  # nm's letters for symbols that replace those of other libraries
 OF_THE_LINKER = {"__bss_start", "_edata", "_end", "_fini", "_init"}
 
@@ -106,6 +107,12 @@ def _undefined(objects: list[SharedObject], torch: list[Path]) -> Iterator[str]:
             yield f"{one.path.name} takes {missing[0]} from no library ({len(missing)})"
 
 
+def pins(metadata: str) -> Iterator[str]:
+    """Say which requirements only one build of a release satisfies, such as +cpu."""
+    for line in LOCAL_PIN.findall(metadata):
+        yield f"it requires {line}: pip refuses each other build of that release"
+
+
 def _newest(library: str, objects: list[SharedObject]) -> str:
     """Return the newest release of a library that an object needs."""
     releases = {
@@ -154,6 +161,8 @@ def check(wheel: Path, own: list[str]) -> tuple[list[str], list[str]]:
             if newest:
                 told.append(f"it needs {library} {newest} or newer")
         found = list(problems(objects, own))
+        for file in Path(folder).glob("*.dist-info/METADATA"):
+            found += pins(file.read_text())
     if wheel.name.endswith("-any.whl"):
         found.append(f"{wheel.name} says that it fits every platform")
     return told, found

@@ -9,7 +9,7 @@ import venv
 from pathlib import Path
 
 import pytest
-from nox_support import driver, environments
+from nox_support import driver, environments, wheels
 from recording import RecordingSession, Refused, load
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -249,6 +249,16 @@ def test_driver_tests_run_plain_and_under_both_sanitizers(noxfile):
     ]
 
 
+def test_the_wheel_is_checked_in_three_ways(monkeypatch):
+    monkeypatch.setattr(wheels, "environment", lambda session, name: Path(name, "bin"))
+    session = RecordingSession()
+    wheels.check_wheel(session, Path("tests", "bin"), Path("a.whl"))
+    shared, fits, bare = session.commands
+    assert shared[1] == "openreg/check_wheel.py" and shared[-1] == "a.whl"
+    assert fits[1:] == ("show", "a.whl")
+    assert bare[1:] == ("openreg/try_wheel.py", "a.whl", wheels.FIRST_TENSOR)
+
+
 def write(path, text):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
@@ -385,7 +395,7 @@ def requirements(path):
     return [line for line in lines if line and not line.startswith("#")]
 
 
-LOCKS = ["browser", "clients", "coverage", "docs", "lint", "live", "tests"]
+LOCKS = ["browser", "clients", "coverage", "docs", "lint", "live", "tests", "wheel"]
 
 
 @pytest.mark.parametrize("name", LOCKS)

@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch_openreg
 import yaml
+from packed import wheel_for
 
 ROOT = Path(__file__).resolve().parents[3]
 EXAMPLES = ROOT / "openreg/tests/examples/packaging"
 NAMES = ("wheels", "relay")
-PACKAGE = Path(torch_openreg.__file__).parent
 EXPRESSION = re.compile(r"\$\{\{\s*(.*?)\s*\}\}", re.DOTALL)
 LOOKUP = re.compile(r"\b(matrix|needs|steps|github|vars)((?:\.[\w-]+)+)")
 SHELL_NAME = re.compile(r"\$\{?([A-Z_]+)")
@@ -115,7 +114,8 @@ def test_the_wheels_are_for_the_releases_and_pythons_of_this_tree() -> None:
 
 
 def test_the_wheel_is_built_and_checked_as_nox_does_it() -> None:
-    noxfile = (ROOT / "noxfile.py").read_text()
+    files = ("noxfile.py", "tests/nox_support/wheels.py")
+    noxfile = "".join((ROOT / name).read_text() for name in files)
     commands = {step.get("name"): step.get("run", "") for step in all_steps("wheels")}
     for flag in re.findall(r"--no-[\w-]+", commands["Build"]):
         assert f'"{flag}"' in noxfile
@@ -181,26 +181,6 @@ class Runner:
 @pytest.fixture
 def runner(tmp_path: Path) -> Runner:
     return Runner(tmp_path)
-
-
-def wheel_for(folder: Path, release: str) -> None:
-    """Write the installed backend as a wheel that says it is for another torch."""
-    folder.mkdir()
-    tag = "cp311-cp311-linux_x86_64"
-    name = f"torch_openreg-0.1.0-{tag}.whl"
-    info = "torch_openreg-0.1.0.dist-info"
-    with zipfile.ZipFile(folder / name, "w") as archive:
-        for file in [*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.so")]:
-            data = file.read_bytes()
-            if file.name == "_build_info.py":
-                data = f'TORCH_VERSION = "{release}"\n'.encode()
-            archive.writestr(f"torch_openreg/{file.relative_to(PACKAGE)}", data)
-        metadata = f"Name: torch_openreg\nRequires-Dist: torch>={release}\n"
-        archive.writestr(f"{info}/METADATA", metadata)
-        tag = (
-            "Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: cp311-cp311-linux_x86_64"
-        )
-        archive.writestr(f"{info}/WHEEL", f"{tag}\n")
 
 
 def test_the_commands_of_the_wheels_run(runner: Runner) -> None:

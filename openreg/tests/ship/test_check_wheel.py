@@ -1,12 +1,14 @@
-# A wheel with each of the faults that users would meet; see docs/ship/packaging.md.
+# A wheel with each of the faults that users would meet; see docs/ship/check-wheels.md.
 import subprocess
 import sys
 import zipfile
+from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
 import torch
 import torch_openreg
+from packed import empty_wheel
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))
 import check_wheel
@@ -121,6 +123,30 @@ def test_a_wheel_for_every_platform_is_none(tmp_path):
     library = compiled(tmp_path, "libacme.so", "int acme_one(void) { return 1; }")
     wheel = wheel_of(tmp_path, library, name="torch_acme-1.0-py3-none-any.whl")
     assert found(wheel) == [f"{wheel.name} says that it fits every platform"]
+
+
+@pytest.mark.parametrize(
+    ("requires", "problems"),
+    [
+        ("torch==2.13.0+cpu", ["torch==2.13.0+cpu"]),
+        ("torch (===2.13.0+cu130)", ["torch (===2.13.0+cu130)"]),
+        ("torch>=2.13,==2.13.0+cpu; python_version>'3'", ["torch>=2.13,==2.13.0+cpu"]),
+        ("torch==2.13.0; python_version=='3.11+x'", []),
+        ("torch<2.14,>=2.13", []),
+    ],
+)
+def test_a_pin_of_one_build_is_found(tmp_path, requires, problems):
+    wheel = empty_wheel(tmp_path, requires)
+    assert found(wheel) == [
+        f"it requires {one}: pip refuses each other build of that release"
+        for one in problems
+    ]
+
+
+def test_this_backend_takes_every_build_of_its_release():
+    metadata = distribution("torch_openreg").read_text("METADATA")
+    assert "Requires-Dist: torch" in metadata
+    assert not list(check_wheel.pins(metadata))
 
 
 def test_the_command(tmp_path, capsys, monkeypatch):

@@ -8,37 +8,13 @@ from pathlib import Path
 
 import pytest
 import torch
-import torch_openreg
+from packed import PACKAGE, wheel_for
 from torch_openreg import _glue
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))
 from merge_wheels import merge
 
-PACKAGE = Path(torch_openreg.__file__).parent
 THIS = ".".join(torch.__version__.split(".")[:2])
-NAME = "torch_openreg-0.1.0-cp311-cp311-linux_x86_64.whl"
-WHEEL = "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: false\nTag: {tag}\n"
-METADATA = "Metadata-Version: 2.4\nName: torch_openreg\nVersion: 0.1.0\n"
-
-
-def wheel_for(folder, release, changed=None):
-    """A wheel of the installed backend, which says that it is for another torch."""
-    folder.mkdir()
-    wheel = folder / NAME
-    with zipfile.ZipFile(wheel, "w") as archive:
-        files = [*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.so")]
-        for file in files:
-            inside = f"torch_openreg/{file.relative_to(PACKAGE)}"
-            data = file.read_bytes()
-            if file.name == "_build_info.py":
-                data = f'TORCH_VERSION = "{release}.0"\n'.encode()
-            archive.writestr(inside, data + b"#" * (inside == changed))
-        metadata = f"{METADATA}Requires-Dist: torch>={release}\n"
-        info = "torch_openreg-0.1.0.dist-info"
-        archive.writestr(f"{info}/METADATA", metadata)
-        archive.writestr(f"{info}/WHEEL", WHEEL.format(tag="cp311-cp311-linux_x86_64"))
-        archive.writestr(f"{info}/RECORD", "")
-    return wheel
 
 
 @pytest.fixture(scope="module")
