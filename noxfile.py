@@ -90,7 +90,7 @@ TYPED_PROGRAMS = [
 ]
 TYPED_TOOLS = ["noxfile.py", "tests/nox_support", "openreg/new_backend.py"]
 TYPED_TOOLS += ["openreg/cloning", "openreg/check_wheel.py", "openreg/merge_wheels.py"]
-TYPED_TOOLS += ["openreg/try_wheel.py"]
+TYPED_TOOLS += ["openreg/try_wheel.py", "tests/lint_workflows.py"]
 TYPED_SOURCES = {  # by the environment that has what they import
     "tests": [*TYPED_TOOLS, *PACKAGES, *TYPED_PROGRAMS],
     "docs": ["docs/_ext"],
@@ -310,7 +310,7 @@ def soak(session: nox.Session) -> None:
 
 @session_without_venv
 def lint(session: nox.Session) -> None:
-    """Check style, spelling, types and the repository; `-- --fix` repairs style."""
+    """Check style, spelling, types, workflows; `-- --fix` repairs style."""
     fix = session.posargs == ["--fix"]
     if session.posargs and not fix:
         session.error(f"lint takes no argument but --fix, not {session.posargs}")
@@ -324,6 +324,7 @@ def lint(session: nox.Session) -> None:
     run(session, tools, "codespell", *files)
     run(session, tools, "python", "tests/lint_repository.py", *files)
     run(session, tools, "python", "tests/lint_language.py", *files)
+    run(session, tools, "python", "tests/lint_workflows.py")
     for name, sources in TYPED_SOURCES.items():  # needs torch and Sphinx
         python = str(environment(session, name) / "python")
         run(session, tools, "mypy", "--python-executable", python, *sources)
