@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import doctest
 import json
+import linecache
 import os
 import sys
 import traceback
@@ -83,7 +84,10 @@ def run_page(job: dict[str, Any], events: Events) -> None:
         if block["kind"] == "doctest":
             examples, problems = parse_examples(block["body"], block["line"])
             events.problems(problems)
-            test = doctest.DocTest(examples, {}, job["page"], job["page"], 0, None)
+            # A name of its own: a traceback may pass a function of an earlier block.
+            name = f"{job['page']}:{block['line']}"
+            keep_sources(name, examples)
+            test = doctest.DocTest(examples, {}, name, job["page"], 0, None)
             test.globs = main.__dict__
             runner.run(test, clear_globs=False)
         else:
@@ -91,6 +95,14 @@ def run_page(job: dict[str, Any], events: Events) -> None:
             events.problems(problems)
             if commands:
                 run_commands(commands, events, job["timeout"])
+
+
+def keep_sources(name: str, examples: list[doctest.Example]) -> None:
+    """Let later blocks find the source lines, which doctest keeps for one block."""
+    for number, example in enumerate(examples):
+        lines = example.source.splitlines(keepends=True)
+        file = f"<doctest {name}[{number}]>"
+        linecache.cache[file] = (len(example.source), None, lines, file)
 
 
 def run_commands(commands: list[Command], events: Events, timeout: float) -> None:

@@ -43,6 +43,15 @@ def test_examples_of_a_page_share_a_namespace(docs: Path) -> None:
     assert (result.ok, result.written, result.run) == (True, 2, 2)
 
 
+def test_function_of_a_longer_earlier_block_may_raise(docs: Path) -> None:
+    text = doctest_block(
+        ">>> import inspect", ">>> def fail():", "...     raise ValueError", ">>> x = 1"
+    )
+    text += doctest_block(">>> fail()", "Traceback (most recent call last):", "ValueError")
+    text += doctest_block(">>> len(inspect.getsource(fail).splitlines())", "2")
+    assert run(docs, text).problems == []
+
+
 def test_pages_find_the_files_of_the_repository(docs: Path) -> None:
     text = transcript_block(
         "$ ls", '$ ls "$OPENREG_REPOSITORY"/docs/_ext/run_pages.py', ".../run_pages.py"
