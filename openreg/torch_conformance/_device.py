@@ -27,6 +27,7 @@ class Device:
     def __init__(self, type_: str, imports: str | None = None) -> None:
         self.type = type_
         self.imports = imports
+        self.lost = False  # a case made it fail: nothing can wait for it
         self._slow: Callable[[], None] | None = None
 
     def __call__(self, index: int = 0) -> torch.device:
@@ -58,6 +59,8 @@ class Device:
 
     def settle(self) -> None:
         """Let a case end: what cannot be waited for is judged by cases of its own."""
+        if self.lost:
+            return
         try:
             self.synchronize()
         except RuntimeError as error:

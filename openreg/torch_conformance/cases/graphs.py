@@ -49,3 +49,23 @@ def memory(d: Device) -> None:
     for other in taken:
         same(other, torch.full((1024,), 7.0), "a graph writes to memory of others")
     check(len(taken) == 8, "")
+
+
+@area.case(
+    "A graph is replayed on the current stream, behind its work.",
+    *("graphs", "streams"),
+)
+def stream(d: Device) -> None:
+    x = torch.zeros(64, device=d.type)
+    graph = torch.accelerator.Graph()
+    with torch.Stream(d()), graph:
+        x.add_(1)
+    d.slow()
+    d.synchronize()
+    with torch.Stream(d()) as side:
+        d.slow()
+        x.fill_(1)
+        graph.replay()
+        y = x.clone()
+        side.synchronize()
+    same(y, torch.full((64,), 2.0), "replayed on another stream")

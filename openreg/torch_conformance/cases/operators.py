@@ -147,6 +147,72 @@ def in_place_and_out(d: Device) -> None:
     compare(d, calls, _numbers(3, 4))
 
 
+@area.case(
+    "Results have the strides of the CPU, which compiled programs rely on.",
+    implement="the strides that the meta function sets: at::TensorIteratorBase, "
+    "ATen/TensorIterator.h",
+    page="operators/structured",
+)
+def strides(d: Device) -> None:
+    x = _numbers(2, 3, 4, 5)
+    layouts = {
+        "contiguous": x,
+        "transposed": x.transpose(1, 3),
+        "channels last": x.contiguous(memory_format=torch.channels_last),
+        "with gaps": x[:, :, ::2],
+        "expanded": x[:1].expand(2, 3, 4, 5),
+    }
+    calls: Calls = {
+        "add": lambda a: a + 1,
+        "mul": lambda a: a * a,
+        "relu": F.relu,
+        "comparison": lambda a: a > 0,
+        "where": lambda a: torch.where(a > 0, a, -a),
+        "clone": torch.clone,
+        "zeros_like": torch.zeros_like,
+        "to": lambda a: a.to(torch.float64),
+        "contiguous": lambda a: a.contiguous(),
+        "sum": lambda a: a.sum(1),
+    }
+    for layout, host in layouts.items():
+        there = d.on(x).as_strided(host.size(), host.stride())
+        if layout == "channels last":
+            there = d.on(host)
+        for name, call in calls.items():
+            found, expected = call(there).stride(), call(host).stride()
+            check(
+                found == expected,
+                f"{name} of a tensor that is {layout}: strides {found} "
+                f"instead of {expected}",
+            )
+
+
+@area.case(
+    "Results are on the device of the operands, also if another one is current.",
+    "two devices",
+    implement="c10::DeviceGuard in the kernel, c10/core/DeviceGuard.h",
+    page="runtime/guard",
+)
+def other_device(d: Device) -> None:
+    host = _numbers(3, 4)
+    x = host.to(d(1))
+    calls: Calls = {
+        "add": lambda a: a + 1,
+        "mm": lambda a: a @ a.t(),
+        "sum": lambda a: a.sum(1),
+        "comparison": lambda a: a > 0,
+        "index": lambda a: a[:, 1:].clone(),
+        "cat": lambda a: torch.cat([a, a]),
+        "in place": lambda a: a.clone().mul_(2),
+        "zeros_like": torch.zeros_like,
+    }
+    for name, call in calls.items():
+        result = call(x)
+        check(result.device == d(1), f"{name}: the result is on {result.device}")
+        same(result, call(host), name)
+    check(torch.accelerator.current_device_index() == 0, "the current device changed")
+
+
 @area.case("Tensors are made on the device.")
 def factories(d: Device) -> None:
     x = _numbers(2, 3)
@@ -199,3 +265,18 @@ def refusals(d: Device) -> None:
                 d.synchronize()
                 raise AssertionError(f"{name}: no error on {tensor.device}")
     same(d.put(1.0) + 1, torch.tensor([2.0]), "unusable behind the errors")
+
+
+@area.case(
+    "An error that a kernel finds is raised, at the latest by the next wait.",
+    implement="a check of the driver's error in each launch and in "
+    "DeviceGuardImplInterface::synchronizeDevice, "
+    "c10/core/impl/DeviceGuardImplInterface.h",
+    page="runtime/device",
+)
+def kernel_errors(d: Device) -> None:
+    x, index = d.put(0.0, 1.0, 2.0, 3.0), d.put(7)
+    d.lost = True  # a device may do no work behind such an error
+    with refused(RuntimeError, IndexError):
+        x[index]
+        d.synchronize()
