@@ -12,6 +12,17 @@ from pathlib import Path
 HIDDEN = Path(__file__).resolve().parents[1] / "tests/autoload/without_openreg"
 
 
+def pip_install(source: Path, site: Path) -> list[str]:
+    """The arguments of Python that install a package into a folder, offline."""
+    command = ["-m", "pip", "install", "--no-build-isolation", "--no-deps"]
+    return [*command, "--no-index", "--target", str(site), str(source)]
+
+
+def python_path(site: Path, more: str = "") -> str:
+    """PYTHONPATH for a program that gets the package of a folder, and no other one."""
+    return os.pathsep.join(filter(None, [str(site), str(HIDDEN), more]))
+
+
 def cmake_arguments(source: str) -> str:
     """CMAKE_ARGS for a copy. Raise ValueError if the starter gets no driver.
 
@@ -44,11 +55,8 @@ def build_and_test(copy: Path, arguments: str) -> str:
     build = copy / "build"
     site = build / "site"
     build.mkdir(exist_ok=True)
-    command = ["-m", "pip", "install", "--no-build-isolation", "--no-deps"]
-    command += ["--no-index", "--target", str(site), str(copy)]
-    _run("build", command, build, {"CMAKE_ARGS": arguments})
-    folders = [str(site), str(HIDDEN), os.environ.get("PYTHONPATH", "")]
-    env = {"PYTHONPATH": os.pathsep.join(filter(None, folders))}
+    _run("build", pip_install(copy, site), build, {"CMAKE_ARGS": arguments})
+    env = {"PYTHONPATH": python_path(site, os.environ.get("PYTHONPATH", ""))}
     command = ["-P", "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     return _run("tests", command, build, env).splitlines()[-1]
 

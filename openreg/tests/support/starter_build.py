@@ -19,9 +19,12 @@ from importlib.util import find_spec
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
+sys.path.append(str(TESTS.parent))
+from cloning.build import HIDDEN as HIDDEN  # noqa: E402
+from cloning.build import pip_install, python_path  # noqa: E402
+
 STARTER = TESTS.parent / "starter"
 BUILT = TESTS.parents[1] / "build" / "tests-starter"
-HIDDEN = TESTS / "autoload" / "without_openreg"  # the other backend's entry point
 TRAIN = STARTER / "examples" / "train.py"
 SECONDS = 300
 MARKER = re.compile(r"\s*(?://|#) LITERALINCLUDE (START|END): (\w+)")
@@ -79,10 +82,8 @@ def _pip_install(site: Path, driver: Path) -> None:
         if path.relative_to(source) not in kept:
             path.unlink()
     shutil.rmtree(made, ignore_errors=True)
-    command = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-index"]
-    command += ["--no-build-isolation", "--quiet", "--target", str(made), str(source)]
     arguments = f"{os.environ.get('CMAKE_ARGS', '')} -DDRIVER_ROOT={driver}"
-    run_quietly(command, CMAKE_ARGS=arguments)
+    run_quietly([sys.executable, *pip_install(source, made)], CMAKE_ARGS=arguments)
     made.rename(site)
 
 
@@ -98,8 +99,8 @@ def environment(site: Path, **env: str) -> dict[str, str]:
     """The environment of a program that imports torch and gets the starter."""
     inherited = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
     inherited.pop("TORCH_DEVICE_BACKEND_AUTOLOAD", None)
-    path = os.pathsep.join([str(site), str(HIDDEN)])
-    return {**inherited, "PYTHONPATH": path, "PYTHONFAULTHANDLER": "1", **env}
+    ours = {"PYTHONPATH": python_path(site), "PYTHONFAULTHANDLER": "1"}
+    return {**inherited, **ours, **env}
 
 
 def run_on_starter(

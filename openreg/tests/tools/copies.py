@@ -20,7 +20,9 @@ from pathlib import Path
 
 TOOLS = Path(__file__).resolve().parent
 sys.path[:0] = [str(TOOLS), str(TOOLS.parent / "support")]
+sys.path.append(str(TOOLS.parents[1]))
 
+from cloning.build import pip_install  # noqa: E402
 from feature_files import copy_into  # noqa: E402
 from feature_list import FEATURES, Feature  # noqa: E402
 from portable import PORTABLE, run_tests  # noqa: E402
@@ -56,9 +58,7 @@ def install(source: Path) -> Path:
     """Install a copy with pip; return the folder to import it from."""
     site = source.with_name(f"{source.name}-site")
     shutil.rmtree(site, ignore_errors=True)
-    command = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-index"]
-    command += ["--no-build-isolation", "--quiet", "--target", str(site), str(source)]
-    run_quietly(command)
+    run_quietly([sys.executable, *pip_install(source, site)])
     return site
 
 
