@@ -10,7 +10,8 @@ operators of PyTorch's database that fell back, `dtypes` for those of CUDA only.
 openreg/tests/tools/sweep/last_run.json, `soak` those of `nox -s soak -- --record`,
 `releases` those of `nox -s versions`, and `compiler` those of
 `nox -s compiler -- --record`; `compiled` shows the times that
-`openreg/benchmarks/compiled.py --record` measured. `conformance` and
+`openreg/benchmarks/compiled.py --record` measured, and `packaging` those of
+openreg/tests/tools/measure_packaging.py. `conformance` and
 `conformance-failures` show what openreg/tests/tools/conformance/record.py kept.
 """
 
@@ -24,6 +25,7 @@ from typing import Any
 from compiled_tables import compiled_table, compiler_table
 from conformance_tables import conformance_table, failures_table
 from docutils import nodes
+from packaging_table import packaging_table
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
@@ -238,6 +240,7 @@ RECORDED = {
         ROOT / "openreg/tests/modules/compiler/last_run.json",
         compiler_table,
     ),
+    "packaging": (TOOLS / "packaging.json", packaging_table),
     "compiled": (ROOT / "openreg/benchmarks/compiled.json", compiled_table),
     "conformance": (TOOLS / "conformance" / "recorded.json", conformance_table),
     "conformance-failures": (TOOLS / "conformance" / "recorded.json", failures_table),

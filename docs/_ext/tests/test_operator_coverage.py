@@ -16,6 +16,7 @@ from operator_coverage import (
     soak_table,
     sweep_table,
 )
+from packaging_table import packaging_table
 from site_build import EXTENSIONS, SPHINX
 
 MEASURED = {
@@ -42,6 +43,18 @@ def test_the_table_counts_routes_and_what_fell_back() -> None:
     assert "| Fallback | copies to the CPU, and back | 2 | 1 |" in table
     assert "| all | | 6 | 1 |" in table
     assert "| this backend | 1 |" in table
+
+
+def test_the_sizes_and_build_times_say_when_they_were_measured() -> None:
+    row = {"MB": 2.7, "seconds": 133.4, "cpu": 246.2, "cores": 2}
+    row |= {"date": "2026-11-26", "commit": "abc"}
+    lines = packaging_table({"one release": row}).splitlines()
+    assert lines[2] == (
+        "| a wheel for one release of torch | 2.7 MB | 133 s | 246 s "
+        "| 2026-11-26, `abc`, 2 cores |"
+    )
+    assert [line.count("not measured") for line in lines[2:]] == [0, 1, 1, 1]
+    assert {line.count("|") for line in lines} == {6}
 
 
 def test_each_overload_is_listed_below_its_letter() -> None:

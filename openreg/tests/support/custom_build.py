@@ -41,11 +41,15 @@ def _pip_install(site: Path) -> None:
 
 
 def compile_stable(source: Path = STABLE) -> Path:
-    """Compile the operator on the stable ABI; return the library."""
-    flags = ["-DTORCH_TARGET_VERSION=0x020d000000000000"]
+    """Compile the operator on the stable ABI, once; return the library."""
     return _once(
-        "softcap_stable.so", [source], lambda path: _compile(source, path, flags)
+        "softcap_stable.so", [source], lambda path: compile_stable_into(path, source)
     )
+
+
+def compile_stable_into(library: Path, source: Path = STABLE) -> None:
+    """Compile the operator on the stable ABI into a library."""
+    _compile(source, library, ["-DTORCH_TARGET_VERSION=0x020d000000000000"])
 
 
 def compile_tiled() -> Path:
