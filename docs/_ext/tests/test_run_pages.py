@@ -47,7 +47,9 @@ def test_function_of_a_longer_earlier_block_may_raise(docs: Path) -> None:
     text = doctest_block(
         ">>> import inspect", ">>> def fail():", "...     raise ValueError", ">>> x = 1"
     )
-    text += doctest_block(">>> fail()", "Traceback (most recent call last):", "ValueError")
+    text += doctest_block(
+        ">>> fail()", "Traceback (most recent call last):", "ValueError"
+    )
     text += doctest_block(">>> len(inspect.getsource(fail).splitlines())", "2")
     assert run(docs, text).problems == []
 
