@@ -40,14 +40,14 @@ CHANGED_IN = {
     "torch.xpu lists processes": (2, 14),
     "has_triton asks the device interfaces": (2, 14),
     "each group has a name of its own": (2, 14),
-    "groups end with their process": (2, 15),
+    "pdist has a second derivative": (2, 14),
+    "get_device_module asks no hooks": (2, 14),
+    "a checkpoint saves the state of seeds": (2, 14),
+    "groups end with their process": (2, 14),
     "clamp takes numbers beyond the dtype": (2, 15),
-    "pdist has a second derivative": (2, 15),
     "setting an element releases the GIL": (2, 15),
-    "get_device_module asks no hooks": (2, 15),
     "warnings of operators reach Python": (2, 15),
     "a custom device is known by its name": (2, 15),
-    "a checkpoint saves the state of seeds": (2, 15),
     "a second import of torch has an error of its own": (2, 15),
 }
 
