@@ -88,7 +88,25 @@ NEW = {
     "dynamo.py": OLD["dynamo.py"].replace("device: int", "device: str, late=1"),
     "accelerator/__init__.py": "def synchronize(device=None): ...\ndef late(): ...\n",
 }
+ATEN = "include/ATen/ATen.h"
+PYBIND = "include/pybind11/detail/common.h"
+METADATA = "../torch-7.dist-info/METADATA"
+OLD |= {
+    ATEN: "#if !defined(_MSC_VER) && __cplusplus < 201703L\n#error\n#endif\n",
+    PYBIND: "#define PYBIND11_VERSION_MAJOR 3\n# define PYBIND11_VERSION_MINOR 0\n",
+    METADATA: "Name: torch\nRequires-Python: >=3.10\n",
+    "include/c10/util/Array.h": "",
+    "include/other/Library.h": "",
+}
+NEW |= {
+    ATEN: OLD[ATEN].replace("201703", "202002"),
+    PYBIND: OLD[PYBIND],
+    METADATA: OLD[METADATA].replace("3.10", "3.11"),
+    "include/c10/util/More.h": "",
+}
 EXPECTED = {
+    "requirements": ([], [], ["C++", "Python"]),
+    "headers": (["c10/util/More.h"], ["c10/util/Array.h"], []),
     "virtual functions": (
         ["DeviceGuardImplInterface::added(const std::function<void(int, int)>&)"],
         ["DeviceGuardImplInterface::gone(const std::function<void(int, int)>&)"],
@@ -146,11 +164,12 @@ def test_a_release_has_no_difference_to_itself(trees, capsys):
 def test_a_wheel_is_read_without_its_dependencies(trees, tmp_path, capsys):
     wheel = tmp_path / "torch-7.2.0.whl"
     with zipfile.ZipFile(wheel, "w") as packed:
-        for path in trees[1].rglob("*.*"):
+        for path in filter(Path.is_file, trees[1].rglob("*")):
             packed.write(path, path.relative_to(trees[1]))
-    main([str(trees[1]), str(wheel), "--only", "operators"])
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[2:] == ["== operators: 0 new, 0 gone, 0 changed"]
+    for kind in ("requirements", "operators"):
+        main([str(trees[1]), str(wheel), "--only", kind])
+        lines = capsys.readouterr().out.splitlines()
+        assert lines[2:] == [f"== {kind}: 0 new, 0 gone, 0 changed"]
 
 
 def test_what_is_not_there_is_refused(trees, capsys):
@@ -161,7 +180,7 @@ def test_what_is_not_there_is_refused(trees, capsys):
         ),
         (
             [*map(str, trees), "--only", "x"],
-            "there is no 'x', but: virtual functions, ",
+            "there is no 'x', but: requirements, headers, ",
         ),
     ):
         with pytest.raises(SystemExit):
@@ -212,3 +231,5 @@ def test_the_installed_torch_has_what_the_backend_uses():
     assert "DeviceInterface.synchronize" in found["Python classes"]
     assert "torch.accelerator.synchronize" in found["torch.accelerator"]
     assert "is_available" in found["lookups in the device module"]
+    assert found["requirements"].keys() == {"C++", "pybind11", "Python"}
+    assert "c10/core/Device.h" in found["headers"]

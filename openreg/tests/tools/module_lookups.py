@@ -20,7 +20,7 @@ WORTH_READING = re.compile(
     r"|_get_custom_mod_func|_FSDPDeviceHandle"
 )
 # The second argument of getattr(torch, ...), where it is the type of a device.
-A_DEVICE = re.compile(r"device|backend_name|backend_module")
+A_DEVICE = re.compile(r"device|backend_name|backend_module|private_backend")
 BY_NAME = {"_get_custom_mod_func"}  # takes the attribute's name
 BY_FUNCTION = {"_get_device_attr"}  # takes a function of the module
 HANDLE_CLASS = "_FSDPDeviceHandle"  # forwards every attribute to the module

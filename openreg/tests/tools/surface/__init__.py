@@ -11,7 +11,7 @@ from pathlib import Path
 
 from module_lookups import Lookups
 
-from . import cpp, operators, python
+from . import cpp, operators, python, requirements
 
 Surface = dict[str, dict[str, str]]
 
@@ -32,12 +32,14 @@ PYTHON_CLASSES = {
 }
 DTYPES = re.compile(r"\b_\(([^(),]+), (\w+)\)")
 OPERATORS = "torchgen/packaged/ATen/native/native_functions.yaml"
-READ = re.compile(r".+\.(py|h|hpp|yaml)")
+READ = re.compile(r".+\.(py|h|hpp|yaml)|torch-[^/]+/METADATA")
 
 
 def collect(torch: Path) -> Surface:
     """Return what the package in this folder offers, by kind, then by name."""
     found: Surface = {
+        "requirements": requirements.requirements(torch),
+        "headers": requirements.headers(torch),
         "virtual functions": {},
         "enumerators": {},
         "dtypes": {},
@@ -46,7 +48,7 @@ def collect(torch: Path) -> Surface:
     }
     _read_headers(torch / "include", found)
     yaml = torch.parent / OPERATORS
-    found["operators"] = operators.operators(yaml.read_text() if yaml.is_file() else "")
+    found["operators"] = operators.operators(yaml.read_text()) if yaml.is_file() else {}
     found["entry points"] = {}
     found["Python functions that register"] = {}
     found["Python classes"] = {}
