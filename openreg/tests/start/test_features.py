@@ -115,17 +115,45 @@ def test_every_python_file_of_the_device_module_belongs_to_a_feature():
 
 OF_NO_FEATURE = [
     "headers need C++20",
+    "pybind11 3.1 inside torch, with other internals",
+    "headers moved, or are gone",
     "a Python class can derive from `Backend` of c10d",
+    "`Backend` has new names of collectives, such as `all_gather_single`",
+    "one more collective, `gather_single`",
+    "defaults of `Backend`, such as `getError`, do not raise",
+    "`Backend::Options::clone`",
+    "`Backend` has windows, reconfiguration and hooks",
+    "`process_events` of the host allocator has one more parameter",
+    "the host allocator can record its history",
+    "`GeneratorImpl::philox_state`",
+    "`torch.accelerator.random`, and `_lazy_call` of the device module",
+    "RPC calls `init` of the device module",
+    "dtype `torch.bcomplex32`",
+    "operators `cholesky` and `qr` are gone",
+    "new operators, such as `linalg_polar`",
+    "a parameter of `_cdist_backward` is now `grad_output`",
+    "a kind of activity, `XPU_SYNC`",
+    "Inductor's `PythonWrapperCodegen` has other functions",
+    "`test_exclusions` of test classes takes dtypes",
+    "Python 3.11 or newer",
     "five questions more in `DeviceInterface`, such as `exposes_streams`",
+    "`DeviceOpOverrides` has `aten_device_type`",
+    "Inductor's wrapper and `BaseScheduling` have other functions",
+    "test classes declare capabilities, in `_capabilities`",
+    "`Backend` has completion hooks and time estimates",
+    "entry point `torch.distributed.transports`",
+    "symmetric memory asks the device module for `MemPool` and `use_mem_pool`",
+    "a kind of activity, `HARDWARE_COUNTERS`",
+    "new operators, such as `_scaled_addmm`",
     "kernels of the CPU take more dtypes, such as unsigned ones in `clamp`",
-    "a checkpoint of a compiled function saves the state of seeds, which Inductor does "
-    "for two devices",
+    "a checkpoint of a compiled function saves the state of seeds, which Inductor "
+    "does for two devices",
 ]
 
 
 def test_the_later_extension_points_are_those_of_the_page_on_releases():
     """A new row there is an extension point of a feature, or belongs to none."""
-    rows = {row[1]: row[0] for row in table("ship/upgrading.md", "since")}
+    rows = {row[1]: row[0] for row in table("ship/upgrading-changes.md", "since")}
     for what in OF_NO_FEATURE:
         del rows[what]
     assert {one.point: since(one.gap) for one in LATER} == rows

@@ -3,6 +3,7 @@
 
     python openreg/tests/tools/compare_surface.py OLD NEW
     python openreg/tests/tools/compare_surface.py OLD NEW --only "virtual functions"
+    python openreg/tests/tools/compare_surface.py OLD NEW --undecided
 
 OLD and NEW are environments, folders of the package torch, or wheels of it. Neither is
 imported, so a wheel needs no dependencies. Only the standard library is used.
@@ -12,7 +13,7 @@ import argparse
 import json
 from pathlib import Path
 
-from surface import Surface, collect, opened, version_of
+from surface import Surface, collect, decisions, opened, version_of
 
 Difference = dict[str, dict[str, dict[str, list[str]]]]
 
@@ -66,6 +67,10 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("new", type=Path)
     parser.add_argument("--only", metavar="KIND", help="one kind, such as operators")
     parser.add_argument("--json", type=Path, help="write the differences there as well")
+    text = "list only changes that surface/decisions.toml does not name"
+    parser.add_argument("--undecided", action="store_true", help=text)
+    text = "keep the names of the changes for the tests, in surface/recorded"
+    parser.add_argument("--record", action="store_true", help=text)
     chosen = parser.parse_args(arguments)
     surfaces, versions = [], []
     for where in (chosen.old, chosen.new):
@@ -82,7 +87,15 @@ def main(arguments: list[str] | None = None) -> None:
         difference = {chosen.only: difference[chosen.only]}
     if chosen.json:
         chosen.json.write_text(json.dumps(difference, indent=1) + "\n")
-    print(show(difference, versions))
+    release = decisions.minor_of(versions[1])
+    if chosen.record:
+        decisions.record(difference, release)
+    if chosen.undecided:
+        found = decisions.items(difference)
+        rest = decisions.undecided(found, release, decisions.read())
+        print(*rest, f"{len(rest)} of {len(found)} changes are undecided", sep="\n")
+    else:
+        print(show(difference, versions))
 
 
 if __name__ == "__main__":

@@ -427,7 +427,7 @@ class Later:
     """What only later releases of torch call, for a feature that works without it."""
 
     feature: str
-    point: str  # as docs/ship/upgrading.md names it
+    point: str  # as docs/ship/upgrading-changes.md names it
     gap: str  # closed by the first release that has it, see torch_release.py
     before: str  # what older releases do
 

@@ -50,7 +50,7 @@ or they get an error of the [error index](../reference/error-index.md).
   them in stage 4.
 
 All features need torch {oldest} or newer, and CMake stops with an error for an older
-release. [Upgrading](../ship/upgrading.md) lists what newer releases change. These
+release. A [table](../ship/upgrading-changes.md) lists what newer releases change. These
 features also have an extension point that came later:
 
 {later}
