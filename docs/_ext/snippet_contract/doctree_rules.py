@@ -13,6 +13,7 @@ from pathlib import Path
 from docutils import nodes
 from sphinx.application import Sphinx
 
+from snippet_contract import diffs
 from snippet_contract.blocks import blocks
 from snippet_contract.report import check_width, problem
 
@@ -25,14 +26,18 @@ RAW_SVG = re.compile(r"<svg\b.*?(?:</svg>|\Z)", re.IGNORECASE | re.DOTALL)
 SVG_TITLE = re.compile(r"<title\b[^>]*>\s*[^<\s]", re.IGNORECASE)
 
 
-def _check_code(doctree: nodes.document) -> None:
+def _check_code(doctree: nodes.document, root: Path) -> None:
     kinds = (nodes.literal_block, nodes.doctest_block)
     for block in doctree.findall(lambda node: isinstance(node, kinds)):
         if "contract" in block:
             continue
         language = block.get("language", "none")
         text = block.astext()
-        if isinstance(block, nodes.doctest_block) or language not in PLAIN:
+        if language == "diff":
+            check_width(text, block)
+            for fault in diffs.faults(text, root):
+                problem("diff", fault, block)
+        elif isinstance(block, nodes.doctest_block) or language not in PLAIN:
             problem(
                 "bare",
                 f"a bare block of {language!r}: nothing compiles or runs it. Use"
@@ -139,7 +144,7 @@ def _check_found(app: Sphinx, doctree: nodes.document) -> None:
 
 
 def _check(app: Sphinx, doctree: nodes.document) -> None:
-    _check_code(doctree)
+    _check_code(doctree, Path(app.config.contract_root or Path(app.srcdir).parent))
     _check_pictures(doctree)
     _check_raw(doctree)
     _check_callouts(doctree)

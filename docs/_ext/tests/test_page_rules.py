@@ -42,6 +42,41 @@ def test_refuses_bare_code_in_other_clothes(project: Project, block: str) -> Non
     assert only_warning(project, block)[0] == "contract.bare"
 
 
+CHANGE = "--- a/code/new.py\n+++ b/code/new.py\n x = 1\n-y = 1\n+y = 2\n"
+
+
+def change(project: Project, text: str) -> list[tuple[str, str]]:
+    """The rule and the text of each warning about a diff, in a small repository."""
+    project.write("code/new.py", "# What it is for.\nx = 1\ny = 2\n")
+    project.page(f"```diff\n{text}```\n")
+    return [(warned.rule, warned.text) for warned in project.build()]
+
+
+def test_accepts_a_diff_of_a_file(project: Project) -> None:
+    assert change(project, CHANGE) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        ("+y = 2", "+y = 3", "not in code/new.py: 'y = 3'"),
+        (" x = 1", " x = 2", "not in code/new.py: 'x = 2'"),
+        ("-y = 1", "-y = 2", "still in code/new.py: 'y = 2'"),
+        (" x = 1", "x = 1", "begin this line with '+', '-' or a blank"),
+        ("+++ b/code/new.py\n", "", "name the file before its lines"),
+        ("+++ b/code/new.py", "+++ b/code/gone.py", "code/gone.py is not a file"),
+        ("+++ b/code/new.py", "+++ b/../x.py", "../x.py is not a file"),
+        (" x = 1\n", " x = 1\n" * 9, "this diff has 13 lines, at most 12"),
+    ],
+)
+def test_refuses_a_diff_that_is_not_true(
+    project: Project, old: str, new: str, fault: str
+) -> None:
+    [(rule, text)] = change(project, CHANGE.replace(old, new))
+    assert rule == "contract.diff"
+    assert fault in text
+
+
 def test_refuses_command_in_text(project: Project) -> None:
     rule, place, text = only_warning(project, "```text\n$ make\n```\n")
     assert (rule, place) == ("contract.bare", "docs/index.md:3")
