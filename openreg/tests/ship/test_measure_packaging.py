@@ -19,7 +19,7 @@ def test_the_archive_has_what_a_build_reads(tmp_path):
 
 def test_size_and_times_are_those_of_the_strategy(tmp_path):
     def strategy(folder):
-        busy = "sum(range(3_000_000))"
+        busy = "sum(range(30_000_000))"
         subprocess.run([sys.executable, "-c", busy], check=True)
         made = folder / "made"
         made.write_bytes(bytes(3_000_000))
