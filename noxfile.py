@@ -32,6 +32,7 @@ from nox_support.environments import (  # noqa: E402
 )
 from nox_support.machine import THIS, check_machine  # noqa: E402
 from nox_support.releases import compare_releases, try_releases  # noqa: E402
+from nox_support.soak import run_soak  # noqa: E402
 from nox_support.starter import (  # noqa: E402
     STARTER_SOURCES,
     train_on_starter,
@@ -302,10 +303,8 @@ def sweep(session: nox.Session) -> None:
 
 @nox.session(venv_backend="none", default=False)
 def soak(session: nox.Session) -> None:
-    """Run random programs and kill random processes for 30 minutes; -- --minutes N."""
-    tools = install_backend(session)
-    script = "openreg/tests/tools/run_soak.py"
-    run(session, tools, "python", script, "--minutes", "30", *session.posargs)
+    """Run random programs for 30 minutes; -- --minutes N --sanitize address|thread."""
+    run_soak(session, install_backend(session))
 
 
 @session_without_venv

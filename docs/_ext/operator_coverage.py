@@ -197,6 +197,11 @@ def soak_table(last_run: dict[str, Any]) -> str:
     ]
     for kind, settings, processes, failed in last_run["runs"]:
         lines.append(f"| {kind} | `{settings}` | {processes} | {failed} |")
+    for name, run in last_run.get("sanitized", {}).items():
+        lines.append(
+            f"| all | sanitizer `{name}`, {run['date']}, commit `{run['commit']}`, "
+            f"{run['minutes']} minutes | {run['processes']} | {run['failed']} |"
+        )
     lines += ["", "| what they did | times |", "|---|--:|"]
     calls = sorted(last_run["calls"].items(), key=lambda item: -item[1])
     lines += [f"| {name} | {count:,} |" for name, count in calls]

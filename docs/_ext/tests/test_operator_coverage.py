@@ -142,10 +142,21 @@ def test_the_soak_table_shows_processes_and_calls() -> None:
         "minutes": 30,
         "runs": [["ranks", "-", 3, 1], ["programs", "OPENREG_STEAL=0", 4, 0]],
         "calls": {"free": 12, "make": 3456},
+        "sanitized": {
+            "address": {
+                "commit": "ba9876543210",
+                "date": "2026-01-03",
+                "minutes": 9,
+                "processes": 60,
+                "failed": 0,
+            }
+        },
     }
     lines = soak_table(run).splitlines()
     assert lines[0].endswith("torch 2.13.0: 7 processes in 30 minutes.")
     assert "| ranks | `-` | 3 | 1 |" in lines
+    sanitized = "sanitizer `address`, 2026-01-03, commit `ba9876543210`, 9 minutes"
+    assert f"| all | {sanitized} | 60 | 0 |" in lines
     assert lines[-2:] == ["| make | 3,456 |", "| free | 12 |"]
 
 

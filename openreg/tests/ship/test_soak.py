@@ -1,5 +1,6 @@
 # The soak runs, and it finds faults; see docs/ship/robustness.md.
 import dataclasses
+import json
 import time
 
 import hypothesis
@@ -116,5 +117,11 @@ def test_the_table_and_the_record(tmp_path, monkeypatch):
     assert any(line.split()[-2:] == ["2", "1"] for line in text.splitlines())
     monkeypatch.setattr(last_run, "LAST_RUN", tmp_path / "run.json")
     last_run.record(outcomes, "abc", 1.2)
-    assert '"commit": "abc"' in last_run.LAST_RUN.read_text()
+    last_run.record(outcomes[:2], "def", 1.6, "address")
+    last_run.record(outcomes, "ghi", 1.2)  # keeps those of the sanitizer
+    found = json.loads(last_run.LAST_RUN.read_text())
+    assert (found["commit"], len(found["runs"])) == ("ghi", len(RUNS))
+    address = found["sanitized"]["address"]
+    assert (address["commit"], address["minutes"]) == ("def", 2)
+    assert address["processes"] == 2
     assert {run.kind for run in RUNS} == set(ROUNDS)

@@ -49,7 +49,7 @@ def main() -> int:
     failed = sum(bool(one.error) for one in outcomes)
     print(f"{len(outcomes)} processes in {minutes:.1f} min, {failed} failed")
     if options.record:
-        record(outcomes, began_at, minutes)
+        record(outcomes, began_at, minutes, options.sanitizer)
         print(f"The counts are in {LAST_RUN}")
     return 1 if failed else 0
 
@@ -85,6 +85,7 @@ def _parse() -> argparse.Namespace:
     parser.add_argument(
         "--record", action="store_true", help="write the counts for the guide"
     )
+    parser.add_argument("--sanitizer", help="the one that the backend was built with")
     options = parser.parse_args()
     if options.record and options.kind:
         parser.error("--record is for a run of all kinds")
