@@ -26,12 +26,13 @@ HOST_CODE = """
 def test_the_readme_names_each_file_that_refers_to_the_simulator():
     _, _, section = (CSRC / "README.md").read_text().partition("## Deleting")
     named = re.findall(r"^\| `([\w/.]+)`", section, re.MULTILINE)
-    sources = [*CSRC.rglob("*"), *(OPENREG / "torch_openreg/csrc").glob("*")]
-    found = set()
-    for path in sources:
-        if path.suffix in (".h", ".cpp") and path.parent != CSRC / "simulator":
-            if {*INCLUDED.findall(path.read_text())} - {*KEPT}:
-                found.add(str(path.relative_to(OPENREG)).removeprefix("csrc/"))
+    sources = [*CSRC.rglob("*.*"), *(OPENREG / "torch_openreg/csrc").glob("*.*")]
+    found = {
+        str(path.relative_to(OPENREG)).removeprefix("csrc/")
+        for path in sources
+        if path.parent != CSRC / "simulator"
+        if {*INCLUDED.findall(path.read_text())} - {*KEPT}
+    }
     assert found == {*named} - {"CMakeLists.txt"}
     assert "install(FILES simulator/" in (CSRC / "CMakeLists.txt").read_text()
 
