@@ -1,5 +1,5 @@
 # Writes docs/reference/conformance-faults.md: which planted faults the kit finds.
-"""Plants each fault in the backend, and runs the case that must find it.
+"""Plants each fault in the backend, and runs the cases that may find it.
 
 python openreg/tests/tools/conformance_faults.py
 
@@ -9,19 +9,22 @@ It ends with 1 if the page was not what it is now. A test repeats a part.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
 TOOLS = Path(__file__).resolve().parent
 sys.path.insert(0, str(TOOLS))
 
-from conformance.faults import all_faults  # noqa: E402
+from conformance.faults import Fault, all_faults  # noqa: E402
+from torch_conformance._case import Case  # noqa: E402
+from torch_conformance._runner import import_torch, load, results, select  # noqa: E402
 
 PAGE = TOOLS.parents[2] / "docs/reference/conformance-faults.md"
 HEAD = """\
@@ -31,16 +34,25 @@ After this page you know what the [conformance kit](../ship/conformance.md) find
 broken backend, and which case finds it.
 
 `openreg/tests/tools/conformance_faults.py` generates the table. It plants one fault at
-a time in the complete backend and runs the case of the row, in a process of its own.
-Without a fault, the same cases pass. A fault of the **driver** is in a library that is
-loaded in front of the driver, a fault of the **device module** in `torch.openreg`, and
-a wrong **kernel** replaces that of an operator.
+a time in the complete backend and runs each case up to the level of the case of the
+row, in a process of its own. Without a fault, the same cases pass. A fault of the
+**driver** is in a library that is loaded in front of the driver, a fault of the
+**device module** in `torch.openreg`, and a wrong **kernel** replaces that of an
+operator.
 
-**Found: {found} of {total}.**
+**Found: {found} of {total}.** No case of an earlier level fails, so the case of the row
+is on the level where a run first shows the fault. For {only} faults it is the only case
+that fails. The last column has the other ones of its level: a fault of a basic part
+makes most cases fail. The cases of the compiler and of the operator database take
+minutes and do not run with a fault.
 
-| fault | where | case | outcome |
-|---|---|---|---|
+| fault | where | case | outcome | what else fails |
+|---|---|---|---|---|
 """
+LIMIT = 20  # seconds of a case: a fault may let it hang
+LONG = {"compiler", "database"}  # areas of level 5
+AGAIN = 3  # so few other cases that fail are run again
+NAMED = 2  # so many of them have their names in the table
 
 
 def build_shim(folder: Path) -> Path:
@@ -56,60 +68,115 @@ def build_shim(folder: Path) -> Path:
     return library
 
 
-def measure(numbers: Sequence[int]) -> list[tuple[str, str]]:
-    """The outcome of the case of each fault, without and with it."""
+@dataclasses.dataclass
+class Finding:
+    """What the case of a fault does without and with it, and what else fails."""
+
+    sound: str
+    broken: str
+    others: list[str]
+
+
+def measure(numbers: Sequence[int], *, alone: bool = False) -> list[Finding]:
+    """Plant each fault; run the cases up to the level of its case, or that one."""
     with tempfile.TemporaryDirectory() as folder:
         shim = build_shim(Path(folder))
         command = [sys.executable, __file__, "--run", *map(str, numbers)]
+        command += ["--alone"] if alone else []
         env = {**os.environ, "LD_PRELOAD": str(shim)}
         process = subprocess.run(command, env=env, stdout=subprocess.PIPE, check=True)
     found = json.loads(process.stdout.splitlines()[-1])
-    return [(sound, broken) for sound, broken in found]
+    return [Finding(*finding) for finding in found]
 
 
-def run_here(numbers: Sequence[int]) -> list[tuple[str, str]]:
+def cases_of(fault: Fault, *, alone: bool) -> list[Case]:
+    """What is run with a fault."""
+    upto = range(level_of(fault.case) + 1)
+    cases = select(upto, [fault.case] if alone else ())
+    return [
+        dataclasses.replace(case, seconds=min(case.seconds, LIMIT))
+        for case in cases
+        if case.name == fault.case or not (alone or case.area in LONG)
+    ]
+
+
+def level_of(case: str) -> int:
+    (found,) = (c for c in select(range(6), [case]) if c.name == case)
+    return found.level
+
+
+def run_here(numbers: Sequence[int], alone: bool) -> list[Finding]:
     """What ``measure`` starts, where the shim is loaded."""
-    import torch_conformance
-
-    faults, found, sound = all_faults(), [], dict[str, str]()
-    for number in numbers:
+    faults = all_faults()
+    import_torch()
+    load(None)  # once, before the forks
+    chosen = {number: cases_of(faults[number], alone=alone) for number in numbers}
+    every = {case.name: case for cases in chosen.values() for case in cases}
+    sound = outcomes(list(every.values()), lambda: None)
+    again = [every[name] for name, outcome in sound.items() if outcome != "passed"]
+    sound |= outcomes(again, lambda: None)  # a busy machine makes a case fail, too
+    broken = {name: text for name, text in sound.items() if text != "passed"}
+    assert alone or not broken, f"without a fault: {broken}"
+    found = []
+    for number, cases in chosen.items():
         fault = faults[number]
-        pair = []
-        for plant in (lambda: None, fault.plant):
-            if plant is not fault.plant and fault.case in sound:
-                pair.append(sound[fault.case])
-                continue
-            results = torch_conformance.run(
-                "openreg", words=[fault.case], warm=True, prepare=plant
-            )
-            (result,) = (r for r in results if r.case == fault.case)
-            pair.append(result.outcome)
-            if plant is not fault.plant:
-                sound[fault.case] = result.outcome
-            print(
-                f"{fault.name}: {result.outcome} {result.detail[:300]}", file=sys.stderr
-            )
-        found.append((pair[0], pair[1]))
+        did = outcomes(cases, fault.plant)
+        others = failing(did, fault)
+        if len(others) <= AGAIN:
+            again = [case for case in cases if case.name in others]
+            others = failing(outcomes(again, fault.plant), fault)
+        print(f"{fault.name}: {did[fault.case]}; {others}", file=sys.stderr)
+        found.append(Finding(sound[fault.case], did[fault.case], others))
     return found
 
 
-def page(outcomes: Sequence[tuple[str, str]]) -> str:
-    """The page; every case passes without a fault."""
-    rows, found = [], 0
-    for fault, (sound, broken) in zip(all_faults(), outcomes, strict=True):
-        assert sound == "passed", f"{fault.case}: {sound} without a fault"
-        shown = "not found" if broken == "passed" else broken
-        found += broken != "passed"
-        rows.append(f"| {fault.name} | {fault.where} | `{fault.case}` | {shown} |")
-    return HEAD.format(found=found, total=len(rows)) + "\n".join(rows) + "\n"
+def outcomes(cases: Sequence[Case], plant: Callable[[], object]) -> dict[str, str]:
+    """Run cases two at a time, most of which sleep."""
+    found = results(cases, "openreg", module=None, jobs=2, prepare=plant)
+    return {result.case: result.outcome for result in found}
+
+
+def failing(found: dict[str, str], fault: Fault) -> list[str]:
+    return sorted(
+        name
+        for name, outcome in found.items()
+        if outcome != "passed" and name != fault.case
+    )
+
+
+def page(findings: Sequence[Finding]) -> str:
+    """The page; every case passes without a fault, and no earlier level fails."""
+    rows, found, only = [], 0, 0
+    for fault, finding in zip(all_faults(), findings, strict=True):
+        assert finding.sound == "passed", f"{fault.case}: {finding.sound}"
+        level = level_of(fault.case)
+        earlier = [name for name in finding.others if level_of(name) < level]
+        assert not earlier, f"{fault.name}: {earlier} before {fault.case}"
+        missed = finding.broken == "passed"
+        found += not missed
+        only += not missed and not finding.others
+        shown = "not found" if missed else finding.broken
+        cells = [fault.name, fault.where, f"`{fault.case}`", shown]
+        rows.append(f"| {' | '.join(cells)} | {also(finding.others)} |")
+    head = HEAD.format(found=found, total=len(rows), only=only)
+    return head + "\n".join(rows) + "\n"
+
+
+def also(others: Sequence[str]) -> str:
+    """The other cases that fail: their names, or how many they are."""
+    if len(others) > NAMED:
+        return f"{len(others)} cases"
+    return ", ".join(f"`{name}`" for name in others) or "none"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--run", nargs="*", type=int, help=argparse.SUPPRESS)
-    numbers = parser.parse_args().run
-    if numbers is not None:
-        print(json.dumps(run_here(numbers)))
+    parser.add_argument("--alone", action="store_true", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.run is not None:
+        found = run_here(given.run, given.alone)
+        print(json.dumps([dataclasses.astuple(finding) for finding in found]))
         return 0
     text = page(measure(range(len(all_faults()))))
     old = PAGE.read_text() if PAGE.exists() else ""

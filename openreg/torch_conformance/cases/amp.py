@@ -29,7 +29,8 @@ def casts(d: Device) -> None:
     )
     with torch.autocast(d.type, dtype):
         product, softmax = x @ x, (x @ x).softmax(-1)
-        check(product.dtype == dtype, f"a product in {product.dtype}")
+        for result in (product, torch.mm(x, x)):  # `@` calls aten::matmul
+            check(result.dtype == dtype, f"a product in {result.dtype}")
         check(softmax.dtype == torch.float32, f"softmax in {softmax.dtype}")
         check((product + x).dtype == torch.float32, "add does not promote")
         with torch.autocast(d.type, enabled=False):

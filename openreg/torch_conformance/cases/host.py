@@ -66,6 +66,26 @@ def to_host(d: Device) -> None:
 
 
 @area.case(
+    "A copy from or to pinned memory waits unless it is told not to.",
+    *("pinned memory", "asynchronous work"),
+    implement="aten::_copy_from without `non_blocking`",
+)
+def blocking(d: Device) -> None:
+    host = torch.ones(1 << 16).pin_memory()
+    x = torch.zeros(1 << 16, device=d.type)
+    d.slow()
+    d.synchronize()
+    d.slow()
+    x.copy_(host)
+    host.zero_()
+    same(x, torch.ones(1 << 16), "the source was read behind the return")
+    d.slow()
+    x.fill_(2)
+    host.copy_(x)
+    check(host[-1].item() == 2, "not there when the copy returns")
+
+
+@area.case(
     "Pinned memory is not used again before the copy from it has run.",
     *("pinned memory", "asynchronous work"),
     implement="at::HostAllocator::record_event, ATen/core/CachingHostAllocator.h",

@@ -1,5 +1,5 @@
 # Faults planted in a backend, with their cases; see docs/ship/conformance.md.
-"""Three kinds: a driver with a fault, a device module with one, and a wrong kernel."""
+"""A driver with a fault, a device module with one, and wrong kernels."""
 
 from __future__ import annotations
 
@@ -8,19 +8,26 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+import torch
+from conformance import kernels
+
 DRIVER = {  # the fault of shim.c: what it does, the case that must find it
     "last byte": ("A copy leaves out the last byte", "copies.every_byte"),
     "no copy": ("An asynchronous copy copies nothing", "copies.dtypes"),
     "copy stream": ("Copies run on the default stream", "streams.in_order"),
     "copy blocks": ("A copy from pinned memory waits", "host memory.to_device"),
+    "early read": ("A copy to the CPU waits 50 ms at most", "streams.copies_wait"),
     "no memset": ("Memory is not set", "operators.factories"),
     "get device": ("Device 0 is always current", "device.set_device"),
     "no device": ("No device is counted", "registration.module"),
+    "count": ("A device too many is counted", "device.synchronize"),
+    "shared device": ("All threads share the current device", "device.threads"),
     "set device": ("The current device cannot be set", "device.context"),
     "set swallowed": ("A wrong index raises no error", "device.no_such_device"),
-    "device sync": ("Nothing waits for the device", "streams.synchronize_device"),
+    "device sync": ("Nothing waits for the device", "operators.kernel_errors"),
     "half": ("Memory has half of its size", "memory.disjoint"),
     "no memory": ("There is no memory", "memory.empty"),
+    "memory swallowed": ("No memory left raises no error", "memory.too_large"),
     "leak": ("Memory is never freed", "allocator.fragmentation"),
     "memory device": ("Memory is always on device 0", "allocator.memory_info"),
     "memory info": ("All memory is free", "allocator.memory_info"),
@@ -28,9 +35,10 @@ DRIVER = {  # the fault of shim.c: what it does, the case that must find it
     "one stream": ("All streams are the same one", "streams.independent"),
     "stream sync": ("Nothing waits for a stream", "streams.synchronize"),
     "stream query": ("Streams have never any work", "streams.independent"),
-    "no record": ("Events are not recorded", "events.wait"),
+    "no record": ("Events are not recorded", "copies.between_devices"),
     "record stream": ("Events are recorded on the default stream", "events.stream"),
-    "no wait": ("No stream waits for an event", "streams.wait_stream"),
+    "one record": ("An event is recorded only once", "events.query"),
+    "no wait": ("No stream waits for an event", "copies.between_devices"),
     "wait stream": ("The default stream waits instead", "events.wait"),
     "event done": ("Each event is complete at once", "events.query"),
     "event never done": ("No event is ever complete", "events.query"),
@@ -40,13 +48,15 @@ DRIVER = {  # the fault of shim.c: what it does, the case that must find it
     "any time": ("No time passes between events", "events.elapsed_time"),
     "launch stream": ("Kernels run on the default stream", "streams.independent"),
     "launch blocks": ("Each launch waits for its kernel", "streams.launch"),
-    "no launch": ("Kernels do not run", "operators.pointwise"),
+    "no launch": ("Kernels do not run", "copies.layouts"),
+    "error swallowed": ("Errors of kernels are lost", "operators.kernel_errors"),
     "no replay": ("A graph is not replayed", "graphs.replay"),
+    "replay stream": ("A graph is replayed on the default stream", "graphs.stream"),
     "no capture": ("A capture runs its kernels", "graphs.memory"),
 }
 REMOVED = {  # an attribute of the device module: the case that misses it
     "is_available": "registration.module",
-    "device_count": "device.count",
+    "device_count": "registration.module",
     "current_device": "device.set_device",
     "set_device": "device.set_device",
     "synchronize": "device.synchronize",
@@ -69,45 +79,6 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {  # what it returns instead
 }
 
 
-def _on_cpu(name: str, change: Callable[..., Any]) -> Callable[..., Any]:
-    """A kernel that computes on the CPU, and changes the result."""
-    import torch
-
-    packet, _, overload = name.partition(".")
-    operator = getattr(getattr(torch.ops.aten, packet), overload or "default")
-
-    def kernel(*args: Any, **kwargs: Any) -> Any:
-        device = next(x.device for x in args if isinstance(x, torch.Tensor))
-        host = [x.cpu() if isinstance(x, torch.Tensor) else x for x in args]
-        result = change(operator(*host, **kwargs))
-        return result if result.device.type == "meta" else result.to(device)
-
-    return kernel
-
-
-KERNELS: dict[str, tuple[str, Callable[..., Any], str]] = {
-    # the operator: what is wrong, how its result changes, the case that finds it
-    "exp": ("is off by 0.1 %", lambda x: x * 1.001, "operators.pointwise"),
-    "tanh": ("has a wrong sign", lambda x: -x, "operators.pointwise"),
-    "gelu": ("is another approximation", lambda x: x + 1e-3, "operators.pointwise"),
-    "mm": ("is transposed", lambda x: x.flip(0), "operators.products"),
-    "bmm": ("mixes up its batches", lambda x: x.roll(1, 0), "operators.products"),
-    "addmm": ("rounds to 16 bits", lambda x: x.half().float(), "operators.products"),
-    "sum.dim_IntList": ("ignores an element", lambda x: x - 1, "operators.reductions"),
-    "mean.dim": (
-        "divides by another number",
-        lambda x: x * 0.9,
-        "operators.reductions",
-    ),
-    "_softmax": ("is not normalized", lambda x: x * 2, "operators.reductions"),
-    "cumsum": ("runs backward", lambda x: x.flip(1), "operators.reductions"),
-    "index_select": ("is off by one row", lambda x: x.roll(1, 0), "operators.indexing"),
-    "gather": ("returns another dtype", lambda x: x.double(), "operators.indexing"),
-    "tril": ("keeps the wrong triangle", lambda x: x.t(), "operators.indexing"),
-    "threshold_backward": ("passes every gradient", lambda x: x + 1, "training.sgd"),
-}
-
-
 @dataclasses.dataclass(frozen=True)
 class Fault:
     """A fault, where it is, and the case that must find it."""
@@ -120,8 +91,6 @@ class Fault:
 
 def _removal(name: str) -> Callable[[], object]:
     def plant() -> None:
-        import torch
-
         delattr(torch.openreg, name)  # type: ignore[attr-defined]
 
     return plant
@@ -129,26 +98,18 @@ def _removal(name: str) -> Callable[[], object]:
 
 def _replacement(name: str, value: Callable[..., Any]) -> Callable[[], object]:
     def plant() -> None:
-        import torch
-
         setattr(torch.openreg, name, value)  # type: ignore[attr-defined]
 
     return plant
 
 
-LIBRARIES: list[Any] = []  # a registration ends with its library
+def _without_method() -> None:
+    del torch.Tensor.openreg  # type: ignore[attr-defined]
 
 
-def _kernel(name: str, change: Callable[..., Any]) -> Callable[[], object]:
-    def plant() -> None:
-        import torch
-
-        library = torch.library.Library("aten", "IMPL")
-        kernel = _on_cpu(name, change)
-        library.impl(name, kernel, "PrivateUse1", allow_override=True)
-        LIBRARIES.append(library)
-
-    return plant
+def _loads_to_device_0() -> None:
+    utilities = torch.openreg._utils  # type: ignore[attr-defined]
+    utilities._get_device_index = lambda *args, **kwargs: 0
 
 
 def _driver(name: str) -> Callable[[], object]:
@@ -170,7 +131,21 @@ def all_faults() -> list[Fault]:
         for name, (value, case) in WRONG.items()
     ]
     faults += [
-        Fault(f"`aten::{name}` {text}", "kernel", case, _kernel(name, change))
-        for name, (text, change, case) in KERNELS.items()
+        Fault(
+            "`Tensor.openreg()` is missing",
+            "device module",
+            "registration.methods",
+            _without_method,
+        ),
+        Fault(
+            "`_utils._get_device_index` is wrong",
+            "device module",
+            "serialization.index",
+            _loads_to_device_0,
+        ),
+    ]
+    faults += [
+        Fault(f"`aten::{name}` {text}", "kernel", case, plant)
+        for name, text, case, plant in kernels.planted()
     ]
     return faults

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct orStream; /* C gives a struct in a parameter list a scope of its own */
 #include "include/openreg.h"
@@ -25,6 +26,10 @@ static void* behind(const char* name) {
   OPENREG_API orError_t NAME PARAMETERS
 #define REAL(NAME) ((NAME##_t)behind(#NAME))
 
+STAND_IN(orStreamQuery, (orStream_t stream)) {
+  return fault("stream query") ? orSuccess : REAL(orStreamQuery)(stream);
+}
+
 STAND_IN(orStreamSynchronize, (orStream_t stream)) {
   return fault("stream sync") ? orSuccess : REAL(orStreamSynchronize)(stream);
 }
@@ -34,8 +39,35 @@ STAND_IN(orMemcpy, (void* dst, const void* src, size_t n, orMemcpyKind kind)) {
   return REAL(orMemcpy)(dst, src, n, kind);
 }
 
+STAND_IN(orStreamCreateWithPriority, (orStream_t * stream, int priority)) {
+  static orStream_t only = NULL;
+  if (!fault("one stream")) return REAL(orStreamCreateWithPriority)(stream, priority);
+  if (only == NULL) REAL(orStreamCreateWithPriority)(&only, priority);
+  *stream = only;
+  return orSuccess;
+}
+
+/* Copies behind the work of the stream, or after 50 ms: a short kernel has ended by then,
+ * so the fault shows only behind a slow one, and always there. */
+typedef orError_t (*orMemcpyAsync_t)(void*, const void*, size_t, orMemcpyKind,
+                                     orStream_t);
+static orError_t copy_early(void* dst, const void* src, size_t n, orMemcpyKind kind,
+                            orStream_t stream) {
+  orStream_t own = NULL;
+  for (int ms = 0; ms < 50; ++ms) {
+    if (REAL(orStreamQuery)(stream) != orErrorNotReady)
+      return REAL(orMemcpyAsync)(dst, src, n, kind, stream);
+    usleep(1000);
+  }
+  REAL(orStreamCreateWithPriority)(&own, 0); /* leaks, as the process ends soon */
+  REAL(orMemcpyAsync)(dst, src, n, kind, own);
+  return REAL(orStreamSynchronize)(own);
+}
+
 STAND_IN(orMemcpyAsync,
          (void* dst, const void* src, size_t n, orMemcpyKind kind, orStream_t stream)) {
+  if (fault("early read") && kind == orMemcpyDeviceToHost)
+    return copy_early(dst, src, n, kind, stream);
   if (fault("last byte") && n > 1) n -= 1;
   if (fault("no copy")) return orSuccess;
   if (fault("copy stream")) stream = NULL;
@@ -53,7 +85,24 @@ STAND_IN(orMemset, (void* ptr, int value, size_t n)) {
   return fault("no memset") ? orSuccess : REAL(orMemset)(ptr, value, n);
 }
 
+static int of_all_threads = 0;
+
+STAND_IN(orSetDevice, (int device)) {
+  if (fault("set device")) return orSuccess;
+  if (fault("set swallowed")) {
+    REAL(orSetDevice)(device);
+    return orSuccess;
+  }
+  const orError_t error = REAL(orSetDevice)(device);
+  if (error == orSuccess) of_all_threads = device;
+  return error;
+}
+
 STAND_IN(orGetDevice, (int* device)) {
+  if (fault("shared device")) {
+    *device = of_all_threads;
+    return REAL(orSetDevice)(of_all_threads);
+  }
   if (fault("get device")) {
     *device = 0;
     return orSuccess;
@@ -66,15 +115,6 @@ STAND_IN(orGetDeviceCount, (int* count)) {
   if (fault("no device")) *count = 0;
   if (fault("count")) *count = 3;
   return error;
-}
-
-STAND_IN(orSetDevice, (int device)) {
-  if (fault("set device")) return orSuccess;
-  if (fault("set swallowed")) {
-    REAL(orSetDevice)(device);
-    return orSuccess;
-  }
-  return REAL(orSetDevice)(device);
 }
 
 STAND_IN(orDeviceSynchronize, (void)) {
@@ -92,7 +132,9 @@ STAND_IN(orMalloc, (void** ptr, size_t size)) {
     REAL(orSetDevice)(device);
     return error;
   }
-  return REAL(orMalloc)(ptr, size);
+  const orError_t error = REAL(orMalloc)(ptr, size);
+  if (fault("memory swallowed") && error != orSuccess) return REAL(orMalloc)(ptr, 512);
+  return error;
 }
 
 STAND_IN(orFree, (void* ptr)) { return fault("leak") ? orSuccess : REAL(orFree)(ptr); }
@@ -110,21 +152,30 @@ STAND_IN(orPointerGetAttributes, (orPointerAttributes * found, const void* ptr))
   return error;
 }
 
-STAND_IN(orStreamCreateWithPriority, (orStream_t * stream, int priority)) {
-  static orStream_t only = NULL;
-  if (!fault("one stream")) return REAL(orStreamCreateWithPriority)(stream, priority);
-  if (only == NULL) REAL(orStreamCreateWithPriority)(&only, priority);
-  *stream = only;
-  return orSuccess;
+/* Whether an event was recorded before; it forgets the events that are destroyed. */
+static int seen_before(orEvent_t event, int keep) {
+  static orEvent_t seen[4096];
+  static _Atomic int count = 0;
+  const int known = count;
+  for (int i = 0; i < known; ++i) {
+    if (seen[i] == event) {
+      if (!keep) seen[i] = NULL;
+      return 1;
+    }
+  }
+  if (keep && known < 4096) seen[count++] = event;
+  return 0;
 }
 
-STAND_IN(orStreamQuery, (orStream_t stream)) {
-  return fault("stream query") ? orSuccess : REAL(orStreamQuery)(stream);
+STAND_IN(orEventDestroy, (orEvent_t event)) {
+  if (fault("one record")) seen_before(event, 0);
+  return REAL(orEventDestroy)(event);
 }
 
 // LITERALINCLUDE START: CONFORMANCE_FAULT
 STAND_IN(orEventRecord, (orEvent_t event, orStream_t stream)) {
   if (fault("no record")) return orSuccess;
+  if (fault("one record") && seen_before(event, 1)) return orSuccess;
   if (fault("record stream")) stream = NULL;
   return REAL(orEventRecord)(event, stream);
 }
@@ -157,12 +208,38 @@ STAND_IN(orEventElapsedTime, (float* ms, orEvent_t start, orEvent_t end)) {
   return error;
 }
 
+typedef struct {
+  orKernel_t kernel;
+  void* args;
+  orHostFn_t destroy;
+} Launch;
+
+static orError_t run_without_error(void* launch) {
+  const Launch* const inner = (Launch*)launch;
+  inner->kernel(inner->args);
+  return orSuccess;
+}
+
+static void destroy_launch(void* launch) {
+  const Launch* const inner = (Launch*)launch;
+  if (inner->destroy != NULL) inner->destroy(inner->args);
+  free(launch);
+}
+
 STAND_IN(orLaunchKernel, (const char* name, orKernel_t kernel, void* args,
                           orHostFn_t destroy, orStream_t stream)) {
   if (fault("launch stream")) stream = NULL;
   if (fault("no launch")) {
     if (destroy != NULL) destroy(args);
     return orSuccess;
+  }
+  if (fault("error swallowed")) {
+    Launch* const inner = (Launch*)malloc(sizeof(Launch));
+    *inner = (Launch){kernel, args, destroy};
+    const orError_t error =
+        REAL(orLaunchKernel)(name, run_without_error, inner, destroy_launch, stream);
+    if (error != orSuccess) free(inner);
+    return error;
   }
   const orError_t error = REAL(orLaunchKernel)(name, kernel, args, destroy, stream);
   if (fault("launch blocks")) REAL(orStreamSynchronize)(stream);
