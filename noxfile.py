@@ -303,7 +303,7 @@ def sweep(session: nox.Session) -> None:
 
 @nox.session(venv_backend="none", default=False)
 def soak(session: nox.Session) -> None:
-    """Run random programs for 30 minutes; -- --minutes N --sanitize address|thread."""
+    """Run random programs for 30 minutes; -- --minutes N --sanitize."""
     run_soak(session, install_backend(session))
 
 
