@@ -9,7 +9,7 @@ import venv
 from pathlib import Path
 
 import pytest
-from nox_support import driver, environments, wheels
+from nox_support import driver, environments, soak, wheels
 from recording import RecordingSession, Refused, load
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -257,6 +257,21 @@ def test_the_wheel_is_checked_in_three_ways(monkeypatch):
     assert shared[1] == "openreg/check_wheel.py" and shared[-1] == "a.whl"
     assert fits[1:] == ("show", "a.whl")
     assert bare[1:] == ("openreg/try_wheel.py", "a.whl", wheels.FIRST_TENSOR)
+
+
+@pytest.mark.parametrize("sanitize", [False, True])
+def test_the_soak_runs_on_the_build_that_is_asked_for(monkeypatch, tmp_path, sanitize):
+    monkeypatch.setattr(soak, "BUILD", tmp_path)
+    session = RecordingSession()
+    session.posargs = [*(["--sanitize"] if sanitize else []), "--minutes", "2"]
+    soak.run_soak(session, Path("tests", "bin"))
+    *built, ran = session.commands
+    own = ["--sanitizer", "address"] if sanitize else []
+    script = "openreg/tests/tools/run_soak.py"
+    assert ran[1:] == (script, "--minutes", "30", "--minutes", "2", *own)
+    assert len(built) == (3 if sanitize else 0)
+    package = tmp_path / "backend-address/site/torch_openreg"
+    assert (package / "__init__.py").exists() == sanitize
 
 
 def write(path, text):
