@@ -277,7 +277,7 @@ def starter(session: nox.Session) -> None:
 
 @nox.session(venv_backend="none", default=False)
 def ladder(session: nox.Session) -> None:
-    """Build stages of the ladder and check its page; -- all, -- knockouts."""
+    """Build the ladder, check its page; -- all, -- knockouts, -- conformance."""
     write_pages(session, install_backend)
 
 

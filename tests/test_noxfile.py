@@ -165,7 +165,8 @@ def test_arguments_of_tests_on(words):
 
 def test_unknown_argument_of_ladder():
     line = refusal(nox("-s", "ladder", "--", "knockout"))
-    assert line == "ladder takes ladder or all or knockouts, not ['knockout']."
+    names = "ladder or all or knockouts or conformance"
+    assert line == f"ladder takes {names}, not ['knockout']."
 
 
 def test_ladder_writes_the_page_that_is_chosen(noxfile, monkeypatch):
@@ -173,6 +174,7 @@ def test_ladder_writes_the_page_that_is_chosen(noxfile, monkeypatch):
     for chosen, script in (
         ([], "ladder.py"),
         (["knockouts"], "starter_knockouts.py"),
+        (["conformance"], "conformance_knockouts.py"),
     ):
         session = RecordingSession()
         session.posargs = chosen

@@ -36,11 +36,12 @@ def train_on_starter(session: nox.Session, tools: Path, site: Path) -> None:
 
 
 def write_pages(session: nox.Session, install: Callable[[nox.Session], Path]) -> None:
-    """Write the page of the ladder, or that of the knock-outs; fail if it changes."""
+    """Write the page of the ladder, or one of the knock-outs; fail if it changes."""
     scripts = {
         "ladder": ["ladder.py"],
         "all": ["ladder.py", "all"],
         "knockouts": ["starter_knockouts.py"],
+        "conformance": ["conformance_knockouts.py"],
     }
     chosen = session.posargs or ["ladder"]
     if not set(chosen) <= set(scripts):

@@ -6,7 +6,7 @@ from conformance_faults import PAGE, also, level_of, measure
 
 FAULTS = all_faults()
 EACH = 8  # how many faults one of them stands for
-PRECISE = (  # faults of which one case tells, of each level below the slow ones
+PRECISE = (  # only one case fails with each of them, of a level below 4
     "`_is_in_bad_fork` is missing",
     "All threads share the current device",
     "`aten::_copy_from` rounds instead of truncating",
