@@ -14,15 +14,15 @@ def percent(share: float) -> str:
 
 
 def conformance_table(recorded: dict[str, Any]) -> str:
-    """Return a table of the levels of each recorded backend."""
-    lines = ["| backend | level | passed | score | seconds |", "|---|--:|--:|--:|--:|"]
-    for name, run in recorded.items():
-        for level, row in run["levels"].items():
-            cases = row["passed"] + len(row["failed"])
-            lines.append(
-                f"| {name} | {level} | {row['passed']} of {cases} | "
-                f"{percent(row['score'])} | {row['seconds']} |"
-            )
+    """Return a table of devices and levels: cases that passed, score, seconds."""
+    levels = sorted({level for run in recorded.values() for level in run["levels"]})
+    lines = [
+        "| level | " + " | ".join(recorded) + " |",
+        "|---|" + "--:|" * len(recorded),
+    ]
+    for level in levels:
+        cells = [_cell(run["levels"].get(level)) for run in recorded.values()]
+        lines.append(f"| {level} | " + " | ".join(cells) + " |")
     for name, run in recorded.items():
         reached = "none" if run["reached"] is None else run["reached"]
         lines += [
@@ -32,6 +32,15 @@ def conformance_table(recorded: dict[str, Any]) -> str:
             f"reached: {reached}.",
         ]
     return "\n".join(lines)
+
+
+def _cell(row: dict[str, Any] | None) -> str:
+    """Return what one level of one device shows; it may not have run."""
+    if row is None:
+        return "-"
+    cases = row["passed"] + len(row["failed"])
+    share = percent(row["score"])
+    return f"{row['passed']} of {cases}, {share}, {row['seconds']:.0f} s"
 
 
 def failures_table(recorded: dict[str, Any]) -> str:

@@ -216,8 +216,9 @@ def test_the_tables_of_the_conformance_kit_name_what_does_not_pass() -> None:
         "reached": None,
         "levels": {"1": level},
     }
-    lines = conformance_table({"acme": run}).splitlines()
-    assert lines[2] == "| acme | 1 | 7 of 10 | 69 % | 1.5 |"
+    lines = conformance_table({"acme": run, "b": run | {"levels": {}}}).splitlines()
+    assert lines[0] == "| level | acme | b |"
+    assert lines[2] == "| 1 | 7 of 10, 69 %, 2 s | - |"
     assert lines[-1].endswith(
         "recorded 2026-01-02: readiness 50 %, level reached: none."
     )
