@@ -47,8 +47,8 @@ STAND_IN(orStreamCreateWithPriority, (orStream_t * stream, int priority)) {
   return orSuccess;
 }
 
-/* Copies behind the work of the stream, or after 50 ms: a short kernel has ended by then,
- * so the fault shows only behind a slow one, and always there. */
+/* Copies behind the work of the stream, or after 50 ms: a short kernel has ended by
+ * then, so the fault shows only behind a slow one, and always there. */
 typedef orError_t (*orMemcpyAsync_t)(void*, const void*, size_t, orMemcpyKind,
                                      orStream_t);
 static orError_t copy_early(void* dst, const void* src, size_t n, orMemcpyKind kind,
