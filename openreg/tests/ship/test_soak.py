@@ -31,6 +31,23 @@ def _afterwards():
     torch.openreg.simulator.reset()
 
 
+@pytest.mark.parametrize("size", [0, 1, 2, 12])
+def test_each_function_takes_tensors_of_every_size(size):
+    """A program would stop at an error that the CPU raises, too."""
+    host = torch.arange(float(size))
+    for function in twins.UNARY:
+        result = twins.apply(function, host.to("openreg"))
+        assert torch.equal(result.cpu(), twins.apply(function, host))
+    for function in twins.BINARY:
+        result = twins.apply(function, *2 * [host.to("openreg")])
+        assert torch.equal(result.cpu(), twins.apply(function, host, host))
+    for function in twins.IN_PLACE:
+        changed, expected = host.to("openreg"), host.clone()
+        function(changed)
+        function(expected)
+        assert torch.equal(changed.cpu(), expected)
+
+
 def test_random_programs():
     Programs.calls = calls = {}
     run_state_machine_as_test(Programs, settings=SHORT)
