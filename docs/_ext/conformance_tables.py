@@ -1,11 +1,9 @@
 # The recorded runs of the conformance kit, for docs/ship/conformance.md.
-"""A row for each level of each backend, and what did not pass on it."""
+"""A row for each level, and what did not pass on each backend."""
 
 from __future__ import annotations
 
 from typing import Any
-
-OUTCOMES = ("wrong", "missing", "crashed", "hung")
 
 
 def percent(share: float) -> str:

@@ -24,7 +24,7 @@ TOOLS = Path(__file__).resolve().parent
 sys.path[:0] = [str(TOOLS), str(TOOLS.parent / "support")]
 
 from starter_build import environment, package_of  # noqa: E402
-from starter_knockouts import SECTIONS, build, pieces, publish  # noqa: E402
+from starter_knockouts import SECTIONS, build, label, pieces, publish  # noqa: E402
 from torch_conformance._case import Case  # noqa: E402
 from torch_conformance._runner import (  # noqa: E402
     Result,
@@ -146,8 +146,7 @@ def right_case(piece: str, failed: Sequence[str]) -> str:
 
 
 def row(piece: str, verdict: Verdict) -> str:
-    name = piece.partition(".")[2] if piece.partition(".")[0] in SECTIONS else piece
-    shown = f"`{name}`" if name else f"the {piece}"
+    shown = label(piece)
     if not verdict.failed:
         return f"| {shown} | | | nothing fails | |"
     case = right_case(piece, list(verdict.failed))

@@ -210,9 +210,14 @@ def publish(path: Path, text: str) -> None:
         sys.exit(f"{path.name} was out of date and is written again: commit it")
 
 
-def row(piece: str, outcomes: list[str]) -> str:
+def label(piece: str) -> str:
+    """What a table calls a piece."""
     name = piece.partition(".")[2] if piece.split(".")[0] in SECTIONS else piece
-    shown = f"`{name}`" if name else f"the {piece}"
+    return f"`{name}`" if name else f"the {piece}"
+
+
+def row(piece: str, outcomes: list[str]) -> str:
+    shown = label(piece)
     if outcomes == ["ABSTRACT"]:
         return f"| {shown} | does not compile | |"
     failed = [

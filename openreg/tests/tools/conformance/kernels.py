@@ -13,10 +13,12 @@ Kernel = Callable[..., Any]
 LIBRARIES: list[Any] = []  # a registration ends with its library
 
 
-def register(name: str, kernel: Kernel, key: str = "PrivateUse1") -> None:
-    """Replace the kernel of an operator, which the new kernel does not use."""
+def register(
+    name: str, kernel: Kernel, key: str = "PrivateUse1", *, with_keyset: bool = False
+) -> None:
+    """Replace the kernel of an operator."""
     library = torch.library.Library("aten", "IMPL")
-    library.impl(name, kernel, key, allow_override=True)
+    library.impl(name, kernel, key, with_keyset=with_keyset, allow_override=True)
     LIBRARIES.append(library)
 
 
@@ -27,9 +29,7 @@ def register_around(name: str, kernel: Kernel) -> None:
     def call(keys: Any, *args: Any, **kwargs: Any) -> Any:
         return kernel(partial(own.call_boxed, keys), *args, **kwargs)
 
-    library = torch.library.Library("aten", "IMPL")
-    library.impl(name, call, "PrivateUse1", with_keyset=True, allow_override=True)
-    LIBRARIES.append(library)
+    register(name, call, with_keyset=True)
 
 
 def on_cpu(name: str, change: Callable[..., Any]) -> Callable[..., Any]:
