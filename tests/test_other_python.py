@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from nox_support import environments, machine, signals
 from nox_support.environments import HERE, Target
+from patience import PATIENCE
 from recording import RecordingSession, Refused
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -44,7 +45,7 @@ def test_a_signal_is_explained(tmp_path, program, expected):
     noxfile = tmp_path / "noxfile.py"
     noxfile.write_text(NOXFILE.format(tests=str(ROOT / "tests"), program=program))
     command = [sys.executable, "-m", "nox", "--no-color", "-f", str(noxfile)]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    result = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert result.returncode == 1
     (line,) = re.findall(r"^nox > Session planted aborted: (.*)$", result.stderr, re.M)
     assert line.startswith(f"python -c {program} {expected}")
@@ -55,7 +56,7 @@ def test_another_failure_is_left_as_it_is(tmp_path):
     noxfile = tmp_path / "noxfile.py"
     noxfile.write_text(NOXFILE.format(tests=str(ROOT / "tests"), program="exit(3)"))
     command = [sys.executable, "-m", "nox", "--no-color", "-f", str(noxfile)]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    result = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert result.returncode == 1
     assert "failed with exit code 3" in result.stderr
     assert "was ended by" not in result.stderr

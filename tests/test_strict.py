@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from nox_support import environments, strict
+from patience import PATIENCE
 from recording import RecordingSession
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -110,5 +111,5 @@ def test_a_wheel_is_compiled_in_batches(tmp_path, more, made_before, batches):
 
 
 def run_setup(folder, env, more):
-    subprocess.run([*SETUP, *more], cwd=folder, env=env, check=True, timeout=60)
+    subprocess.run([*SETUP, *more], cwd=folder, env=env, check=True, timeout=PATIENCE)
     return (folder / "seen").read_text().splitlines()[0]

@@ -9,6 +9,7 @@ import backend
 import pytest
 import torch
 from forkserver import ForkServer
+from patience import PATIENCE
 
 collect_ignore = ["clients"]  # what they import is in the environment of nox -s clients
 backend.load()
@@ -88,7 +89,7 @@ def run_python():
             [sys.executable, "-c", textwrap.dedent(program)],
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=PATIENCE,
             env=_environment(env),
         )
 

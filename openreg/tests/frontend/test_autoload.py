@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 import torch_openreg
+from patience import PATIENCE
 from torch_openreg import _version_guard
 from torch_release import has_changed
 
@@ -191,7 +192,7 @@ def test_foo_installs_and_loads(tmp_path, run_python):
     shutil.copytree(EXAMPLES / "torch_foo", source)
     command = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-index"]
     command += ["--no-build-isolation", "--quiet", "--target", site, source]
-    subprocess.run(command, check=True, timeout=120)
+    subprocess.run(command, check=True, timeout=PATIENCE)
     path = os.pathsep.join([str(site), installed("without_openreg")])
     program = """
         import torch
@@ -341,7 +342,7 @@ def test_setup_switches_autoload_off_for_the_build(tmp_path):
     command += ["--build-lib", tmp_path / "lib", "--build-temp", tmp_path / "temp"]
     path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
     env = {**os.environ, "PATH": path, "SEEN": str(tmp_path / "seen")}
-    subprocess.run(command, cwd=ROOT, env=env, check=True, timeout=60)
+    subprocess.run(command, cwd=ROOT, env=env, check=True, timeout=PATIENCE)
     assert (tmp_path / "seen").read_text() == "0\n0\n0\n"
 
 

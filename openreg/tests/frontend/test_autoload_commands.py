@@ -5,6 +5,7 @@ import textwrap
 import zipapp
 
 import pytest
+from patience import PATIENCE
 
 LOADED = "tensor([1., 1.], device='openreg:0')"
 PROGRAM = "import torch\nprint(torch.ones(2, device='openreg'))\n"
@@ -44,7 +45,7 @@ def start(folder, *arguments: str) -> subprocess.CompletedProcess[str]:
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
     )
 
 

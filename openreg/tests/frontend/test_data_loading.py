@@ -9,6 +9,7 @@ from torch.testing import assert_close
 from torch.utils.data import DataLoader, Dataset, TensorDataset
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
+from patience import PATIENCE
 from prefetcher import Prefetcher
 
 sys.path.pop(0)
@@ -130,7 +131,7 @@ def test_other_ways_to_start_workers(tmp_path, method):
     program = tmp_path / "program.py"  # a file, because such workers import it
     program.write_text(PROGRAM)
     command = [sys.executable, str(program), method]
-    process = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    process = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert process.stdout.splitlines() == [
         "True [[0.0, 1.0], [2.0, 3.0]]",
         "True [[4.0, 5.0], [6.0, 7.0]]",

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 
 PROGRAMS = Path(__file__).parents[1] / "examples/processes"
 WHOLE = [("handover", "0., 2., 4., 6."), ("hogwild", "[1.0, -2.0, 3.0, 0.5]")]
@@ -33,7 +34,7 @@ def started(name, *arguments):
 def run(name, *arguments):
     """Return what a program prints."""
     with started(name, *arguments) as process:
-        return process.communicate(timeout=200)
+        return process.communicate(timeout=PATIENCE)
 
 
 @pytest.mark.parametrize(("name", "printed"), WHOLE)

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import torch
 import torch.multiprocessing
+from patience import PATIENCE
 from peer import Peer, PeerError
 
 openreg = torch.openreg
@@ -287,7 +288,7 @@ FORK_BEFORE = """
     queue, done = context.Queue(), context.Event()
     process = context.Process(target=child, args=(queue, done))
     process.start()
-    x = queue.get(timeout=60)
+    x = queue.get(timeout=100)
     done.set()
     process.join(60)
     print(process.exitcode, x.tolist())
@@ -323,7 +324,7 @@ def test_a_forked_child_leaves_received_memory_alone(tmp_path):
     paths = [str(folder), str(folder.parent / "support")]
     program.write_text(textwrap.dedent(FORKED_RECEIVER).format(paths=paths))
     command = [sys.executable, str(program)]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=200)
+    result = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert result.stdout == "3 2000.0\n", result.stderr
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 from contract import code, table
+from patience import PATIENCE
 
 PAGE = "frontend/naming.md"
 WORKER = Path(__file__).parents[1] / "support/naming_worker.py"
@@ -20,7 +21,7 @@ def run_each(programs: list[str]) -> list[str]:
         input=json.dumps(programs),
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
         env={**os.environ, "TORCH_DEVICE_BACKEND_AUTOLOAD": "0"},
     )
     assert process.returncode == 0, process.stderr

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import torch
 from hosts import NAMES, CannotError, Hosts
+from patience import PATIENCE
 from test_distributed_training import train_as_one
 
-SECONDS = 100
 FOLDER = Path(__file__).parent
 PATHS = os.pathsep.join(map(str, (FOLDER, FOLDER.parent / "support")))
 PROGRAM = """
@@ -75,7 +75,7 @@ def test_two_hosts_train_together_until_the_cable_is_cut(hosts):
         torch.testing.assert_close([torch.tensor(w) for w in weights], one)
     hosts.cut()
     for host, rank in enumerate(ranks):
-        text, _ = rank.communicate("cut\n", timeout=SECONDS)
+        text, _ = rank.communicate("cut\n", timeout=PATIENCE)
         assert f"occl::all_reduce failed on rank {host} of 2 in group 0" in text, text
         assert re.search("imed out", text), text
         assert rank.returncode == 0

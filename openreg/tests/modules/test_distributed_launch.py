@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from patience import PATIENCE
 from torch.distributed.run import determine_local_world_size
 from torch_release import has_changed
 
@@ -27,7 +28,7 @@ def torchrun(*arguments, **env):
         [*command, *arguments],
         capture_output=True,
         text=True,
-        timeout=200,
+        timeout=PATIENCE,
         env={**os.environ, **ENV, **env},
     )
     assert process.returncode == 0, process.stderr[-4000:]

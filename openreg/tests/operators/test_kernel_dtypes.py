@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 import torch_openreg
+from patience import PATIENCE
 from torch_release import of_the_pages
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -26,7 +27,7 @@ def test_the_table_is_what_the_kernels_take():
         [sys.executable, "-W", "ignore", str(tool)],
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=2 * PATIENCE,
         env=os.environ | {"TORCH_DEVICE_BACKEND_AUTOLOAD": "0"},
     )
     assert process.returncode == 0, process.stdout + process.stderr

@@ -16,6 +16,7 @@ from hypothesis.stateful import (
     invariant,
     rule,
 )
+from patience import PATIENCE
 
 MIB = 1 << 20
 memory = torch.openreg.memory
@@ -148,7 +149,7 @@ def test_the_gpu_trace_is_told(run_forked):
 def test_without_python(compile_cpp):
     """Threads that never saw Python allocate, record and free; also at exit."""
     process = subprocess.run(
-        [compile_cpp("allocator")], capture_output=True, text=True, timeout=120
+        [compile_cpp("allocator")], capture_output=True, text=True, timeout=PATIENCE
     )
     assert process.stdout.startswith("ok\n"), process.stdout + process.stderr
     assert process.returncode == 0
@@ -198,7 +199,7 @@ def test_eight_threads_pass_memory_around():
                     value = number * 100 + step
                     x = torch.full((chance.randint(1, 4000),), value, device="openreg")
                     queues[(number + 1) % 8].put((x, value, stream.record_event()))
-                    y, expected, event = queues[number].get(timeout=60)
+                    y, expected, event = queues[number].get(timeout=PATIENCE)
                     stream.wait_event(event)
                     total = y + 1
                     y.record_stream(stream)

@@ -10,6 +10,7 @@ import pytest
 import torch
 import torch_openreg
 import torch_openreg_diagnose
+from patience import PATIENCE
 from torch_openreg import _version_guard
 
 pytestmark = pytest.mark.smoke  # forks, versions and names: see pyproject.toml
@@ -25,7 +26,7 @@ def diagnose(*arguments: str, path: Path | None = None, **env: str):
         [sys.executable, "-P", "-m", "torch_openreg_diagnose", *arguments],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         env={**os.environ, **env},
     )
 
@@ -250,7 +251,7 @@ def test_a_package_that_does_not_load_is_diagnosed_however_python_starts(
         [sys.executable, "-P", *options],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         env={**os.environ, "PYTHONPATH": str(broken)},
     )
     assert process.returncode == 1, process.stderr
@@ -264,7 +265,7 @@ def test_an_isolated_python_diagnoses_what_it_can_import(broken):
         [sys.executable, "-Im", "torch_openreg_diagnose", "--json"],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         env={**os.environ, "PYTHONPATH": str(broken)},
     )
     assert process.returncode == 0, process.stdout + process.stderr

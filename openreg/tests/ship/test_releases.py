@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 import try_release
+from patience import PATIENCE
 from releases import last_run, parts
 from torch_release import CHANGED_IN, CLOSED_IN, TORCH
 
@@ -44,7 +45,9 @@ def sections() -> list[tuple[str, str, str]]:
 def test_each_gap_is_closed_where_the_table_says_so():
     env = os.environ | {"TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
     command = [sys.executable, PROBES]
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        command, env=env, capture_output=True, text=True, timeout=PATIENCE
+    )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["torch"] == torch.__version__

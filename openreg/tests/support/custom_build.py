@@ -13,6 +13,7 @@ from pathlib import Path
 
 import torch
 import torch_openreg.utils
+from patience import PATIENCE
 
 TESTS = Path(__file__).resolve().parents[1]
 SOFTCAP = TESTS / "custom" / "softcap"
@@ -69,7 +70,7 @@ def _compile(source: Path, library: Path, flags: list[str]) -> None:
 
 
 def _run(command: list[str | Path]) -> None:
-    process = subprocess.run(command, capture_output=True, text=True, timeout=400)
+    process = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert process.returncode == 0, process.stdout + process.stderr
 
 

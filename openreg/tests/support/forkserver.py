@@ -18,7 +18,8 @@ import tempfile
 import textwrap
 from pathlib import Path
 
-SECONDS = 120
+from patience import PATIENCE
+
 # The main module of a forked program must be as empty as that of `python -c`.
 MAIN = """
 import sys
@@ -66,7 +67,7 @@ class ForkServer:
 
     def __init__(self) -> None:
         self._line, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._line.settimeout(SECONDS)
+        self._line.settimeout(PATIENCE)
         with theirs:
             main = MAIN.format(folder=str(Path(__file__).parent))
             self._process = subprocess.Popen(
@@ -90,7 +91,7 @@ class ForkServer:
             except TimeoutError:
                 os.kill(child, signal.SIGKILL)
                 self._line.recv(99)
-                raise subprocess.TimeoutExpired(program, SECONDS) from None
+                raise subprocess.TimeoutExpired(program, PATIENCE) from None
             texts = []
             for file in (out, err):
                 file.seek(0)
@@ -100,4 +101,4 @@ class ForkServer:
     def close(self) -> None:
         """End the process."""
         self._line.close()
-        self._process.wait(SECONDS)
+        self._process.wait(PATIENCE)

@@ -8,8 +8,7 @@ from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
 import torch.multiprocessing
-
-SECONDS = 100  # a busy machine needs ten to start a process; more means that it hangs
+from patience import PATIENCE
 
 # Imported once, by the server of processes. Sharding takes each process 6 seconds.
 PRELOAD = [
@@ -72,9 +71,9 @@ class Peer:
 
     def answer(self) -> Any:
         """Return the next answer."""
-        if not self._line.poll(SECONDS):
+        if not self._line.poll(PATIENCE):
             self.kill()
-            raise AssertionError(f"no answer in {SECONDS} seconds: the process hangs")
+            raise AssertionError(f"no answer in {PATIENCE} seconds: the process hangs")
         good, value = self._line.recv()
         if not good:
             raise PeerError(value)
@@ -83,7 +82,7 @@ class Peer:
     def kill(self) -> None:
         """End the process without letting it clean up, and wait until it is gone."""
         self.process.kill()
-        self.process.join(SECONDS)
+        self.process.join(PATIENCE)
 
     def cut(self) -> None:
         """Let the process end by itself after what it does now."""

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 import torch_openreg
+from patience import PATIENCE
 from peer import Peer, PeerError
 
 
@@ -54,7 +55,7 @@ class Ranks:
         size: int,
         folder: Path,
         backend: str | None = None,
-        seconds: float = 60,
+        seconds: float = PATIENCE / 2,  # it says more than an answer that is late
         **options: Any,
     ) -> None:
         os.environ["OMP_NUM_THREADS"] = "1"  # the processes inherit it

@@ -18,6 +18,8 @@ import textwrap
 from importlib.util import find_spec
 from pathlib import Path
 
+from patience import PATIENCE
+
 TESTS = Path(__file__).resolve().parents[1]
 sys.path.append(str(TESTS.parent))
 from cloning.build import HIDDEN as HIDDEN  # noqa: E402
@@ -26,7 +28,6 @@ from cloning.build import pip_install, python_path  # noqa: E402
 STARTER = TESTS.parent / "starter"
 BUILT = TESTS.parents[1] / "build" / "tests-starter"
 TRAIN = STARTER / "examples" / "train.py"
-SECONDS = 300
 MARKER = re.compile(r"\s*(?://|#) LITERALINCLUDE (START|END): (\w+)")
 
 
@@ -114,7 +115,7 @@ def run_on_starter(
         [sys.executable, *where],
         capture_output=True,
         text=True,
-        timeout=SECONDS,
+        timeout=PATIENCE,
         env=environment(site, **env),
         cwd=site,
     )

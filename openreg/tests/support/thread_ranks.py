@@ -13,9 +13,9 @@ from typing import Any
 import torch
 import torch.distributed as dist
 import torch_openreg
+from patience import PATIENCE
 
 DEVICE = "openreg"
-SECONDS = 60
 
 
 def store_of(folder: Path, size: int) -> dist.Store:
@@ -25,7 +25,7 @@ def store_of(folder: Path, size: int) -> dist.Store:
 
 def gloo_group(folder: Path, rank: int, size: int = 2) -> dist.ProcessGroupGloo:
     """Return one rank's end of a Gloo group; waits for the others."""
-    seconds = datetime.timedelta(seconds=SECONDS)
+    seconds = datetime.timedelta(seconds=PATIENCE)
     return dist.ProcessGroupGloo(store_of(folder, size), rank, size, seconds)
 
 
@@ -58,7 +58,7 @@ class Thread(threading.Thread):
             self._error = error
 
     def result(self) -> Any:
-        self.join(SECONDS)
+        self.join(PATIENCE)
         assert not self.is_alive(), "the thread hangs"
         if self._error is not None:
             raise self._error

@@ -30,6 +30,7 @@ from cloning.spelling import Spelling  # noqa: E402
 from ladder_page import PAGE, Measured, measured_of, page  # noqa: E402
 from ladder_stages import OPENREG, STAGES, Stage, files_of  # noqa: E402
 from list_links import check_lists  # noqa: E402
+from patience import PATIENCE  # noqa: E402
 from starter_build import (  # noqa: E402
     BUILT,
     STARTER,
@@ -123,7 +124,9 @@ def execute(
     program += [package, str(stage.program)]
     env = {**env, "TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
     env.pop("PYTHONFAULTHANDLER", None)
-    return subprocess.run(program, capture_output=True, text=True, env=env, timeout=300)
+    return subprocess.run(
+        program, capture_output=True, text=True, env=env, timeout=PATIENCE
+    )
 
 
 def measure(last: int) -> Measured:
