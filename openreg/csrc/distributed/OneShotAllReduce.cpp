@@ -1,9 +1,9 @@
 // An all-reduce for which no rank sends anything; see docs/modules/symmetric-memory.md.
 #include <ATen/core/Tensor.h>
-#include <ATen/ops/add_cpu_dispatch.h>
 #include <ATen/ops/empty_like.h>
 #include <torch/library.h>
 
+#include "csrc/aten/kernels/Elementwise.h"
 #include "csrc/aten/launch/KernelTensorArg.h"
 #include "csrc/aten/launch/Launch.h"
 #include "csrc/distributed/SymmetricMemory.h"
@@ -38,10 +38,10 @@ at::Tensor one_shot_all_reduce_out(const at::Tensor& input, std::string reduce_o
          [before = memory.signals(kName, 0), after = memory.signals(kName, 1), parts,
           result = KernelTensorArg(out)] {
            before.barrier();  // (1)
-           at::Tensor sum = result.alias();
-           sum.copy_(parts[0].alias());
+           const at::Tensor sum = result.alias();
+           kernels::copy(parts[0].alias(), sum);
            for (size_t rank = 1; rank < parts.size(); ++rank) {
-             at::cpu::add_out(sum, sum, parts[rank].alias());  // (2)
+             kernels::add(sum, parts[rank].alias(), 1, sum.scalar_type(), sum);  // (2)
            }
            after.barrier();  // (3)
          });

@@ -177,6 +177,20 @@ def test_the_simulation_has_one_door_into_each_part():
     }
 
 
+# A call, not a mention: `Into<at::grid_sampler_2d>` names a kernel of the library.
+ARITHMETIC = re.compile(r"\bat::cpu::\w+\(|\balias\(\)\.\w+\(")
+
+
+def test_no_host_file_computes():
+    """A vendor keeps these rooms, and replaces csrc/aten/kernels."""
+    assert ARITHMETIC.search("at::cpu::fill_(out.alias(), value);")
+    assert ARITHMETIC.search("out.alias().copy_(in.alias());")
+    rooms = [*sources("csrc/aten/ops"), *sources("csrc/distributed")]
+    assert len(rooms) > 50
+    for path in rooms:
+        assert not ARITHMETIC.search(path.read_text()), path
+
+
 def test_the_driver_never_includes_torch():
     for name in includes("third_party/openreg"):
         assert not re.match(r"torch/|ATen/|c10/|Python\.h|pybind11/|csrc/", name), name

@@ -18,7 +18,7 @@ TOOL = STARTER.parent / "new_backend.py"
 DRIVER = {"openreg", "libopenreg"}  # the target, the header, the library
 OF_TESTS = {*DRIVER, "lopenreg", "OPENREG_LAUNCH_BLOCKING"}
 ADDED = {"CLONING.md", "tests/conftest.py", "tests/operators/test_minimal.py"}
-ADDED |= {"tests/support/backend.py", "tests/support/forkserver.py"}
+ADDED |= {f"tests/support/{name}.py" for name in ("backend", "forkserver", "patience")}
 
 
 def clone(name, folder):
@@ -48,6 +48,15 @@ def test_it_has_each_file_tests_and_a_list_of_decisions(acme):
     names = {str(path.relative_to(acme)) for path in files(acme)}
     assert names == {copied(path) for path in sources()} | ADDED
     assert len(names) == len(sources()) + len(ADDED)
+
+
+def test_the_pages_count_them(acme):
+    docs = TESTS.parents[1] / "docs"
+    text = (docs / "start/first-backend.md").read_text()
+    text += (docs / "ship/make-it-yours.md").read_text()
+    counts = re.findall(r"torch_acme: (\d+) files|\| size \| (\d+) files", text)
+    assert len(counts) == 3
+    assert {one or other for one, other in counts} == {str(len(files(acme)))}
 
 
 def test_it_has_each_line_of_code(acme):

@@ -134,8 +134,8 @@ void fake_quantize_channels(const at::Tensor& self, const at::Tensor& scale,
   const at::Tensor zeros = at::isFloatingType(zero_point.scalar_type())
                                ? zero_point
                                : zero_point.clamp(codes.min, codes.max);
-  store(at::fake_quantize_per_channel_affine_cachemask(self, scale, zeros, axis,
-                                                       codes.min, codes.max),
+  store(at::fake_quantize_per_channel_affine_cachemask(
+            self, scale.to(at::kFloat), zeros, axis, codes.min, codes.max),
         out);
 }
 

@@ -15,4 +15,10 @@ void coo_to_csr_indices(const at::Tensor& rows, int64_t size, bool out_int32,
 void csr_to_coo_indices(const at::Tensor& compressed, const at::Tensor& plain,
                         bool out_int32, bool transpose, at::Tensor& out);
 
+// Throws if `nnz` numbers of a matrix cannot lie at these indices. `compressed` counts
+// the rows of a CSR tensor if `is_crow`, else the columns of a CSC tensor.
+void validate_compressed_indices(bool is_crow, const at::Tensor& compressed,
+                                 const at::Tensor& plain, int64_t compressed_dim,
+                                 int64_t dim, int64_t nnz);
+
 }  // namespace openreg::kernels

@@ -3,9 +3,9 @@
 
 #include <ATen/Dispatch.h>
 #include <ATen/native/Resize.h>
-#include <ATen/ops/add_cpu_dispatch.h>
 #include <ATen/ops/add_meta.h>
 
+#include "csrc/aten/kernels/Elementwise.h"
 #include "csrc/aten/launch/KernelTensorArg.h"
 #include "csrc/aten/launch/Launch.h"
 #include "csrc/runtime/device/OpenRegFunctions.h"
@@ -47,13 +47,6 @@ void check_alpha(const at::Scalar& alpha, at::ScalarType dtype) {
                                          [&] { alpha.to<scalar_t>(); });
 }
 
-// What the kernel reads, in the dtype of the computation: TensorIterator would find it
-// again, with the default dtype of the moment at which the kernel runs.
-at::Tensor operand(const KernelTensorArg& argument, at::ScalarType dtype) {
-  const at::Tensor value = argument.alias();
-  return value.scalar_type() == dtype ? value : value.to(dtype);
-}
-
 // The index of the first tensor on an openreg device: one of them is.
 DeviceIndex device_of(const at::Tensor& out, const at::Tensor& self,
                       const at::Tensor& other) {
@@ -72,10 +65,8 @@ at::Tensor run(Add op, const at::Tensor& self, const at::Tensor& other,
   if (op.out.numel() > 0) {   // (3)
     launch("add", op.out.device(),
            [out = KernelTensorArg(op.out), a = KernelTensorArg::input(self),
-            b = KernelTensorArg::input(other), alpha, dtype] {  // (4)
-             at::Tensor result = out.alias();
-             at::cpu::add_outf(operand(a, dtype), operand(b, dtype), alpha,
-                               result);  // (5)
+            b = KernelTensorArg::input(other), alpha, dtype] {               // (4)
+             kernels::add(a.alias(), b.alias(), alpha, dtype, out.alias());  // (5)
            });
   }
   return op.out;  // (6)

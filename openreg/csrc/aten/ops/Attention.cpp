@@ -11,6 +11,7 @@
 #include <cmath>
 
 #include "csrc/aten/kernels/Attention.h"
+#include "csrc/aten/kernels/Elementwise.h"
 #include "csrc/aten/kernels/RandomKernel.h"
 #include "csrc/aten/launch/Launch.h"
 #include "csrc/aten/launch/OptionalTensor.h"
@@ -179,8 +180,8 @@ fused_attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor
           seed = KernelTensorArg(seed), offset = KernelTensorArg(offset), random,
           problem = problem_of(query, dropout_p, is_causal, scale)] {
            const PhiloxState state = random.state();
-           seed.alias().fill_(static_cast<int64_t>(state.seed));
-           offset.alias().fill_(static_cast<int64_t>(state.offset));
+           kernels::fill(seed.alias(), static_cast<int64_t>(state.seed));
+           kernels::fill(offset.alias(), static_cast<int64_t>(state.offset));
            attention_kernel({q.alias(), k.alias(), v.alias(), alias(bias), seed.alias(),
                              offset.alias()},
                             problem, out.alias(), lse.alias());

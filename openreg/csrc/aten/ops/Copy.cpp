@@ -11,9 +11,9 @@
 #include <c10/core/DeviceGuard.h>
 #include <c10/core/Event.h>
 
+#include "csrc/aten/kernels/Elementwise.h"
 #include "csrc/aten/launch/KernelTensorArg.h"
 #include "csrc/aten/launch/Launch.h"
-#include "csrc/aten/launch/Quiet.h"
 #include "csrc/aten/ops/CheckScalar.h"
 #include "csrc/runtime/device/OpenRegGuard.h"
 #include "csrc/runtime/stream/AfterSynchronize.h"
@@ -107,8 +107,7 @@ void copy_on_device(const at::Tensor& src, const at::Tensor& dst) {
     }
     launch("copy_", src.device(),
            [out = KernelTensorArg(dst), in = KernelTensorArg::input(src)] {
-             const Quiet quiet;  // the host has warned
-             out.alias().copy_(in.alias());
+             kernels::copy(in.alias(), out.alias());
            });
   }
   if (peer) {  // ... and work on dst must wait for it

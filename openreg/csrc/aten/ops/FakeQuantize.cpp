@@ -141,7 +141,7 @@ Two fake_quantize_channels(const Tensor& self, const Tensor& scale,
          [out = OutputArgs(out), self = KernelTensorArg::input(self),
           scale = KernelTensorArg::input(scale),
           zero_point = KernelTensorArg::input(zero_point), axis, codes] {
-           kernels::fake_quantize_channels(self.alias(), scale.alias().to(at::kFloat),
+           kernels::fake_quantize_channels(self.alias(), scale.alias(),
                                            zero_point.alias(), axis, codes,
                                            out.alias());
          });

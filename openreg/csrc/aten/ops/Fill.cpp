@@ -1,8 +1,7 @@
 // fill_ and zero_: the shortest native operators; see docs/operators/launch.md.
 #include "csrc/aten/NativeFunctions.h"
 
-#include <ATen/ops/fill_cpu_dispatch.h>
-
+#include "csrc/aten/kernels/Elementwise.h"
 #include "csrc/aten/launch/KernelTensorArg.h"
 #include "csrc/aten/launch/Launch.h"
 #include "csrc/aten/ops/CheckScalar.h"
@@ -15,10 +14,9 @@ namespace openreg {
 at::Tensor& fill_scalar_(at::Tensor& self, const at::Scalar& value) {
   check_scalar(value, self.scalar_type());                               // (1)
   launch("fill_", self.device(), [out = KernelTensorArg(self), value] {  // (2)
-    at::Tensor result = out.alias();                                     // (3)
-    at::cpu::fill_(result, value);                                       // (4)
+    kernels::fill(out.alias(), value);                                   // (3)
   });
-  return self;  // (5)
+  return self;  // (4)
 }
 // LITERALINCLUDE END: FILL
 

@@ -4,7 +4,6 @@
 #include <ATen/native/CPUFallback.h>
 #include <ATen/ops/_convert_indices_from_coo_to_csr_ops.h>
 #include <ATen/ops/_convert_indices_from_csr_to_coo_ops.h>
-#include <ATen/ops/_validate_compressed_sparse_indices_cpu_dispatch.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 
@@ -81,8 +80,8 @@ void validate_compressed_indices(bool is_crow, const at::Tensor& compressed,
   launch_check("_validate_compressed_sparse_indices", compressed.device(),
                [is_crow, c = KernelTensorArg::input(compressed),
                 p = KernelTensorArg::input(plain), compressed_dim, dim, nnz] {
-                 at::cpu::_validate_compressed_sparse_indices(
-                     is_crow, c.alias(), p.alias(), compressed_dim, dim, nnz);
+                 kernels::validate_compressed_indices(is_crow, c.alias(), p.alias(),
+                                                      compressed_dim, dim, nnz);
                });
 }
 

@@ -1,0 +1,30 @@
+// Kernels that work element by element; see docs/operators/launch.md.
+#include "csrc/aten/kernels/Elementwise.h"
+
+#include <ATen/ops/add_cpu_dispatch.h>
+#include <ATen/ops/fill_cpu_dispatch.h>
+
+#include "csrc/aten/launch/Quiet.h"
+
+namespace openreg::kernels {
+
+void fill(at::Tensor out, const at::Scalar& value) { at::cpu::fill_(out, value); }
+
+void copy(const at::Tensor& self, at::Tensor out) {
+  const Quiet quiet;  // the host has warned
+  out.copy_(self);
+}
+
+// LITERALINCLUDE START: ADD_KERNEL
+void add(const at::Tensor& self, const at::Tensor& other, const at::Scalar& alpha,
+         at::ScalarType dtype, at::Tensor out) {
+  // TensorIterator would find the dtype again, with the default dtype of the moment at
+  // which the kernel runs.
+  const auto operand = [dtype](const at::Tensor& value) {
+    return value.scalar_type() == dtype ? value : value.to(dtype);
+  };
+  at::cpu::add_outf(operand(self), operand(other), alpha, out);
+}
+// LITERALINCLUDE END: ADD_KERNEL
+
+}  // namespace openreg::kernels
