@@ -18,8 +18,7 @@ void copy(const at::Tensor& self, at::Tensor out) {
 // LITERALINCLUDE START: ADD_KERNEL
 void add(const at::Tensor& self, const at::Tensor& other, const at::Scalar& alpha,
          at::ScalarType dtype, at::Tensor out) {
-  // TensorIterator would find the dtype again, with the default dtype of the moment at
-  // which the kernel runs.
+  // Left to itself, torch's kernel would ask for the default dtype when it runs.
   const auto operand = [dtype](const at::Tensor& value) {
     return value.scalar_type() == dtype ? value : value.to(dtype);
   };
