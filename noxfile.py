@@ -99,6 +99,7 @@ TYPED_SOURCES = {  # by the environment that has what they import
 BACKEND_TESTS = "openreg/tests"
 # One more than there are cores: tests often wait, for processes, streams and compilers.
 PARALLEL = ["-n", str(min(4, (os.cpu_count() or 1) + 1))]
+BY_FILE = [*PARALLEL, "--dist", "loadfile"]  # a file makes its fixtures once
 # Pages that `tests-on -- cuda smoke` runs: the first ones, and what a build may change.
 FIRST_PAGES = [
     "docs/index.md",
@@ -140,7 +141,7 @@ def tests(session: nox.Session) -> None:
         return
     with step(session, "Python tests of the backend and of the tools"):
         suites = [BACKEND_TESTS, "tests"]
-        run(session, tools, "python", "-m", "pytest", *PARALLEL, *suites)
+        run(session, tools, "python", "-m", "pytest", *BY_FILE, *suites)
     with step(session, "Python tests of the snippet contract"):
         docs_tools = environment(session, "docs")
         run(session, docs_tools, "python", "-m", "pytest", *PARALLEL, "docs/_ext/tests")
@@ -156,7 +157,7 @@ def tests_on(session: nox.Session) -> None:
     what = f"Python {target.python.version} with torch {torch}"
     with step(session, f"tests of the backend, {what}"):
         chosen = ["-m", "smoke"] if smoke else []
-        run(session, tools, "python", "-m", "pytest", *PARALLEL, *chosen, BACKEND_TESTS)
+        run(session, tools, "python", "-m", "pytest", *BY_FILE, *chosen, BACKEND_TESTS)
     run_pages(session, *(FIRST_PAGES if smoke else []), target=target)
     second = " (NO SECOND PYTHON: THE ONE OF NOX)" if target.python is THIS else ""
     (BUILD / "tests-on.txt").write_text(f"{what}{second}\n")  # for .ci/run

@@ -48,7 +48,7 @@ BROUGHT = [
             *("csrc/aten/Native*.h", "csrc/aten/RegisterMinimal.cpp"),
             *("*/RegisterFallback.cpp", "*/Fallback.*", "*/Factory.cpp", "*/View.cpp"),
             *("*/Copy.cpp", "*/CheckScalar.*", "*/KernelTensorArg.*", "*/Launch.*"),
-            *("*/Quiet.h", "*/OptionalTensor.h"),
+            *("*/Elementwise.*", "*/Quiet.h", "*/OptionalTensor.h"),
         ],
     ),
     (5, ["csrc/aten/*"]),

@@ -8,7 +8,7 @@ import pytest
 import torch
 import torch.distributed as dist
 import torch.distributed._functional_collectives as functional
-from ranks import Ranks, message
+from ranks import GROUP_TIMEOUT, Ranks, message
 from torch.distributed.device_mesh import init_device_mesh
 
 openreg = torch.openreg
@@ -76,8 +76,8 @@ def options(state):
 
 
 def test_a_split_group_has_its_own_timeout(four):
-    minute, other = datetime.timedelta(seconds=60), datetime.timedelta(seconds=40)
-    assert four.run(options) == [(minute, minute, other, [0, 1, 2, 3])] * 4
+    mine, other = GROUP_TIMEOUT, datetime.timedelta(seconds=40)
+    assert four.run(options) == [(mine, mine, other, [0, 1, 2, 3])] * 4
 
 
 def new_groups(state):

@@ -39,6 +39,7 @@ def test_they_import_nothing_of_the_large_backend():
     assert imported & {path.stem for path in SUPPORT.glob("*.py")} == {
         "backend",
         "forkserver",
+        "patience",
     }
 
 

@@ -14,6 +14,9 @@ import torch_openreg
 from patience import PATIENCE
 from peer import Peer, PeerError
 
+# Shorter than the wait for an answer: the error of the group says more.
+GROUP_TIMEOUT = datetime.timedelta(seconds=PATIENCE / 2)
+
 
 def join(state: dict[str, Any], *arguments: Any) -> None:
     """Become a rank of the default group."""
@@ -55,7 +58,7 @@ class Ranks:
         size: int,
         folder: Path,
         backend: str | None = None,
-        seconds: float = PATIENCE / 2,  # it says more than an answer that is late
+        seconds: float = GROUP_TIMEOUT.total_seconds(),
         **options: Any,
     ) -> None:
         os.environ["OMP_NUM_THREADS"] = "1"  # the processes inherit it
