@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 import torch
+from patience import PATIENCE
 from torch.testing import assert_close
 from torch.utils.data import DataLoader, Dataset, TensorDataset
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
-from patience import PATIENCE
 from prefetcher import Prefetcher
 
 sys.path.pop(0)

@@ -288,7 +288,7 @@ FORK_BEFORE = """
     queue, done = context.Queue(), context.Event()
     process = context.Process(target=child, args=(queue, done))
     process.start()
-    x = queue.get(timeout=100)
+    x = queue.get(timeout=60)
     done.set()
     process.join(60)
     print(process.exitcode, x.tolist())

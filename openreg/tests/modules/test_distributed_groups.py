@@ -8,7 +8,7 @@ import pytest
 import torch
 import torch.distributed as dist
 import torch.distributed._functional_collectives as functional
-from ranks import GROUP_TIMEOUT, Ranks, message
+from ranks import GROUP_SECONDS, Ranks, message
 from torch.distributed.device_mesh import init_device_mesh
 
 openreg = torch.openreg
@@ -76,7 +76,8 @@ def options(state):
 
 
 def test_a_split_group_has_its_own_timeout(four):
-    mine, other = GROUP_TIMEOUT, datetime.timedelta(seconds=40)
+    mine = datetime.timedelta(seconds=GROUP_SECONDS)
+    other = datetime.timedelta(seconds=40)
     assert four.run(options) == [(mine, mine, other, [0, 1, 2, 3])] * 4
 
 

@@ -27,7 +27,10 @@ def test_they_pass_on_the_starter_but_for_those_of_stage_4():
 NAMES = re.compile(r"openreg|acme|torch\.starter", re.IGNORECASE)
 
 
-@pytest.mark.parametrize("path", ["conftest.py", "support/forkserver.py", PORTABLE])
+CARRIED = ["conftest.py", "support/forkserver.py", "support/patience.py", PORTABLE]
+
+
+@pytest.mark.parametrize("path", CARRIED)
 def test_they_and_what_they_import_name_no_device(path):
     for line in (TESTS / path).read_text().splitlines():
         assert line.startswith("#") or not NAMES.search(line), line

@@ -70,7 +70,9 @@ def _compile(source: Path, library: Path, flags: list[str]) -> None:
 
 
 def _run(command: list[str | Path]) -> None:
-    process = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    process = subprocess.run(
+        command, capture_output=True, text=True, timeout=2 * PATIENCE
+    )
     assert process.returncode == 0, process.stdout + process.stderr
 
 

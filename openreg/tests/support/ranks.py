@@ -15,7 +15,7 @@ from patience import PATIENCE
 from peer import Peer, PeerError
 
 # Shorter than the wait for an answer: the error of the group says more.
-GROUP_TIMEOUT = datetime.timedelta(seconds=PATIENCE / 2)
+GROUP_SECONDS = PATIENCE / 2
 
 
 def join(state: dict[str, Any], *arguments: Any) -> None:
@@ -58,7 +58,7 @@ class Ranks:
         size: int,
         folder: Path,
         backend: str | None = None,
-        seconds: float = GROUP_TIMEOUT.total_seconds(),
+        seconds: float = GROUP_SECONDS,
         **options: Any,
     ) -> None:
         os.environ["OMP_NUM_THREADS"] = "1"  # the processes inherit it

@@ -14,6 +14,7 @@ import torch
 import torch.distributed as dist
 import torch_openreg
 from patience import PATIENCE
+from ranks import GROUP_SECONDS
 
 DEVICE = "openreg"
 
@@ -25,7 +26,7 @@ def store_of(folder: Path, size: int) -> dist.Store:
 
 def gloo_group(folder: Path, rank: int, size: int = 2) -> dist.ProcessGroupGloo:
     """Return one rank's end of a Gloo group; waits for the others."""
-    seconds = datetime.timedelta(seconds=PATIENCE)
+    seconds = datetime.timedelta(seconds=GROUP_SECONDS)
     return dist.ProcessGroupGloo(store_of(folder, size), rank, size, seconds)
 
 
