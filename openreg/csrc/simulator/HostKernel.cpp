@@ -27,6 +27,11 @@ c10::impl::LocalDispatchKeySet device_side_keys() {
 
 // Arguments that fit into this size share one kind of block; larger ones are rare.
 constexpr size_t kBlock = 1024;
+constexpr size_t kFetched = 512;  // most arguments are smaller
+constexpr size_t kCacheLine = 64;
+
+// How many blocks a thread starts with, so that it seldom asks for returned ones.
+constexpr int kFirstBlocks = 32;
 
 // A block that is free.
 struct Free {
@@ -45,8 +50,29 @@ struct Stock {
       ::operator delete(std::exchange(first, first->next), kBlock);
     }
   }
+
+  void refill() {
+    first = returned.exchange(nullptr, std::memory_order_acquire);
+    if (first != nullptr) {
+      return;
+    }
+    for (int i = 0; i < kFirstBlocks; ++i) {
+      first = new (::operator new(kBlock)) Free{first};
+    }
+  }
 };
 thread_local Stock stock;
+
+// Takes a block, if there is one, out of the cache of the core that used it last, while
+// this thread does something else.
+void fetch(const void* block) {
+#if defined(__x86_64__)
+  const auto* bytes = static_cast<const char*>(block);
+  for (size_t i = 0; i < kFetched; i += kCacheLine) {
+    asm volatile("prefetchw %0" ::"m"(bytes[i]));
+  }
+#endif
+}
 
 }  // namespace
 
@@ -60,12 +86,11 @@ void* allocate_arguments(size_t bytes) {
     return ::operator new(bytes);
   }
   if (stock.first == nullptr) {
-    stock.first = returned.exchange(nullptr, std::memory_order_acquire);
+    stock.refill();
   }
-  if (stock.first == nullptr) {
-    return ::operator new(kBlock);
-  }
-  return std::exchange(stock.first, stock.first->next);
+  Free* block = std::exchange(stock.first, stock.first->next);
+  fetch(stock.first);
+  return block;
 }
 
 void free_arguments(void* args, size_t bytes) noexcept {
@@ -84,9 +109,11 @@ orError_t run_kernel(void (*body)(void*), void* args,
   const LaunchState::Scope settings(state);
   const KernelDispatchGuard scope;
   // A thread of the program that waits may run this. Its profile must not show the CPU
-  // operators that the kernel is made of. The guard costs more than a small kernel.
+  // operators that the kernel is made of. The guard costs more than a small kernel, and
+  // at::hasCallbacks() locks a mutex of all threads. An observer that asks for a sample
+  // of the calls may be asleep now, and see some of these operators.
   std::optional<at::DisableRecordFunctionGuard> unrecorded;
-  if (at::hasCallbacks()) {
+  if (at::getStepCallbacksUnlessEmpty(at::RecordScope::FUNCTION).has_value()) {
     unrecorded.emplace();
   }
   const c10::WarningUtils::WarningHandlerGuard warnings(&KernelWarnings::get());

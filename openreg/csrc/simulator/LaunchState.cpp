@@ -29,12 +29,12 @@ bool bfloat16_for(Float32Op op) {
 }
 
 // Bit 0: for products of matrices; bit 1: for convolutions.
-uint8_t precision_now() {
-  return static_cast<uint8_t>(bfloat16_for(Float32Op::MATMUL)) |
-         static_cast<uint8_t>(bfloat16_for(Float32Op::CONV) << 1);
+uint32_t precision_now() {
+  return static_cast<uint32_t>(bfloat16_for(Float32Op::MATMUL)) |
+         static_cast<uint32_t>(bfloat16_for(Float32Op::CONV) << 1);
 }
 
-constexpr uint8_t kNotCaptured = 0xff;
+constexpr uint32_t kNotCaptured = 0xff;
 
 }  // namespace
 

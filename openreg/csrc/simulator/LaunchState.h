@@ -55,7 +55,8 @@ class OPENREG_EXPORT LaunchState {
   int threads_ = 1;
   // Denormal numbers and rounding, as the processor keeps them for each thread.
   uint32_t float_control_ = 0;
-  uint8_t precision_ = 0;
+  // Of this size, too: a copy of a smaller one waits for the memory of the arguments.
+  uint32_t precision_ = 0;
   // LITERALINCLUDE END: LAUNCH_SETTINGS
 };
 

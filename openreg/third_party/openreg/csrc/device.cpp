@@ -41,7 +41,8 @@ std::vector<Ref<Stream>> Device::liveStreams() {
 }
 
 void Device::wait() {
-  if (pending_.load(std::memory_order_acquire) == 0) return;
+  const uint64_t done = done_.load(std::memory_order_acquire);  // before added_
+  if (added_.load(std::memory_order_acquire) == done) return;
   auto streams = liveStreams();
   std::vector<uint64_t> ends;
   for (auto& stream : streams) ends.push_back(stream->end());

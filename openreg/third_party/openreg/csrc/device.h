@@ -37,8 +37,8 @@ class Device {
   // Streams tell the device of their birth, their end and the tasks they hold.
   int addStream(Stream* stream);  // returns the stream's number, used in messages
   void removeStream(Stream* stream);
-  void taskAdded() { pending_.fetch_add(1, std::memory_order_relaxed); }
-  void taskDone() { pending_.fetch_sub(1, std::memory_order_release); }
+  void taskAdded() { added_.fetch_add(1, std::memory_order_relaxed); }
+  void taskDone() { done_.fetch_add(1, std::memory_order_release); }
 
   // The sticky fault. The first one stays until clearFault().
   bool faulted() const { return fault_.load(std::memory_order_acquire) != orSuccess; }
@@ -53,7 +53,6 @@ class Device {
 
   const int index_;
   Ref<Stream> defaultStream_;
-  std::atomic<int64_t> pending_ = 0;
   std::atomic<orError_t> fault_ = orSuccess;
   std::mutex faultMutex_;
   std::string faultWords_;
@@ -61,6 +60,11 @@ class Device {
   std::vector<Stream*> streams_;
   int streamsMade_ = 0;
   std::vector<Ref<Stream>> halted_;  // for the rest of the process: a lock stays held
+
+  // Tasks, in cache lines of their own: threads that launch write the first, and those
+  // that run tasks the second.
+  alignas(64) std::atomic<uint64_t> added_ = 0;
+  alignas(64) std::atomic<uint64_t> done_ = 0;
 };
 
 // orSuccess when `device` is the ordinal of a device. Does not need a running driver.

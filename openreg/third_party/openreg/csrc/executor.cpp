@@ -91,7 +91,10 @@ orError_t Stream::push(Task&& task, uint64_t* position) {
     {
       std::lock_guard lock(mutex_);
       end = enqueued_.load(std::memory_order_relaxed);
-      if (end - completed_.load(std::memory_order_acquire) < kCapacity) {
+      if (end - seenCompleted_ >= kCapacity) {
+        seenCompleted_ = completed_.load(std::memory_order_acquire);
+      }
+      if (end - seenCompleted_ < kCapacity) {
         if (worker_ == Worker::kNone && !startWorker()) {
           return fail(
               orErrorInitializationError,

@@ -71,18 +71,25 @@ class Stream {
   void runUntil(uint64_t position);
   void sleepUntil(uint64_t position);
 
+  // A launch and the run of a kernel take about as long as it takes to get a cache line
+  // from another core. So what one side writes for each task has lines of its own.
+
   Device& device_;
   const int priority_;
   const int number_;
+  std::unique_ptr<Slot[]> ring_;  // made with the first task
 
-  std::mutex executor_;  // held by the thread that runs tasks
-  alignas(64) std::atomic<uint64_t> completed_ = 0;
+  // Written by the thread that runs tasks.
+  alignas(64) std::mutex executor_;  // held by it
+  std::atomic<uint64_t> completed_ = 0;
   std::atomic<uint64_t> wakeAt_ =
       UINT64_MAX;  // the lowest position a sleeper waits for
 
+  // Written by threads that launch, read by the worker.
+  alignas(64) std::atomic<uint64_t> enqueued_ = 0;
+
   alignas(64) std::mutex mutex_;  // guards all below, and putting tasks into the ring
-  std::atomic<uint64_t> enqueued_ = 0;
-  std::unique_ptr<Slot[]> ring_;  // made with the first task
+  uint64_t seenCompleted_ = 0;    // not above completed_: the queue may look fuller
   Worker worker_ = Worker::kNone;
   bool retired_ = false;
   std::condition_variable workAdded_;
