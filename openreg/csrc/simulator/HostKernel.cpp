@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "csrc/aten/launch/Launch.h"
 #include "csrc/simulator/KernelWarnings.h"
 
 namespace openreg {
@@ -104,9 +105,12 @@ void free_arguments(void* args, size_t bytes) noexcept {
   }
 }
 
-orError_t run_kernel(void (*body)(void*), void* args,
-                     const LaunchState& state) noexcept {
-  const LaunchState::Scope settings(state);
+// In the state in which device code runs: with the settings of the launch, and no
+// autograd, no autocast and no Python mode of the thread that happens to execute it; an
+// exception becomes a fault.
+orError_t HostKernel::run(void* args) noexcept {
+  auto* kernel = static_cast<HostKernel*>(args);
+  const LaunchState::Scope settings(kernel->state);
   const KernelDispatchGuard scope;
   // A thread of the program that waits may run this. Its profile must not show the CPU
   // operators that the kernel is made of. The guard costs more than a small kernel, and
@@ -118,7 +122,7 @@ orError_t run_kernel(void (*body)(void*), void* args,
   }
   const c10::WarningUtils::WarningHandlerGuard warnings(&KernelWarnings::get());
   try {
-    body(args);
+    kernel->compute();
     return orSuccess;
   } catch (const c10::Error& error) {
     orKernelFault(error.what_without_backtrace());
@@ -128,6 +132,13 @@ orError_t run_kernel(void (*body)(void*), void* args,
     orKernelFault("unknown C++ exception");
   }
   return orErrorLaunchFailure;
+}
+
+void launch_host_kernel(const char* name, c10::Device device,
+                        std::unique_ptr<HostKernel> kernel, Reads reads) {
+  kernel->state = LaunchState::of_caller(reads);
+  enqueue(name, device, &HostKernel::run, kernel.get(), &HostKernel::destroy);
+  kernel.release();  // the driver deletes it, after the kernel ran
 }
 
 }  // namespace simulator

@@ -2,10 +2,13 @@
 // docs/operators/launch.md.
 #pragma once
 
+#include <c10/core/Device.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <openreg.h>
 
 #include <cstddef>
+#include <memory>
+#include <utility>
 
 #include "csrc/Export.h"
 #include "csrc/simulator/LaunchState.h"
@@ -25,12 +28,6 @@ class OPENREG_EXPORT KernelDispatchGuard {
 
 namespace simulator {
 
-// Runs `body(args)` in the state in which device code runs: with the settings of the
-// launch, and no autograd, no autocast and no Python mode of the thread that happens to
-// execute it; an exception becomes a fault.
-OPENREG_EXPORT orError_t run_kernel(void (*body)(void*), void* args,
-                                    const LaunchState& state) noexcept;
-
 // Memory for the arguments of kernels. A thread of the program takes it and mostly a
 // thread of the driver gives it back, again and again. With malloc, each would wait for
 // the other's lock, which takes longer than a small kernel.
@@ -39,24 +36,36 @@ OPENREG_EXPORT void free_arguments(void* arguments, size_t bytes) noexcept;
 
 // LITERALINCLUDE START: HOST_KERNEL
 // A kernel in such memory, with the settings of the thread that launches it.
-template <class Kernel>
-struct HostKernel : Kernel {
+struct OPENREG_EXPORT HostKernel {
   LaunchState state;
 
-  static_assert(alignof(Kernel) <= alignof(std::max_align_t));
+  virtual ~HostKernel() = default;
+  virtual void compute() = 0;
+
   static void* operator new(size_t bytes) { return allocate_arguments(bytes); }
   static void operator delete(void* kernel, size_t bytes) {
     free_arguments(kernel, bytes);
   }
 
   // What orLaunchKernel takes: runs the kernel, and destroys it.
-  static orError_t run(void* kernel) {
-    return run_kernel([](void* k) { (*static_cast<HostKernel*>(k))(); }, kernel,
-                      static_cast<HostKernel*>(kernel)->state);
-  }
+  static orError_t run(void* kernel) noexcept;
   static void destroy(void* kernel) { delete static_cast<HostKernel*>(kernel); }
 };
 // LITERALINCLUDE END: HOST_KERNEL
+
+template <class Kernel>
+struct HostKernelOf final : HostKernel {
+  Kernel kernel;
+
+  static_assert(alignof(Kernel) <= alignof(std::max_align_t));
+  template <class... Args>
+  explicit HostKernelOf(Args&&... args) : kernel(std::forward<Args>(args)...) {}
+  void compute() override { kernel(); }
+};
+
+// Enqueues the kernel on the current stream of `device`.
+OPENREG_EXPORT void launch_host_kernel(const char* name, c10::Device device,
+                                       std::unique_ptr<HostKernel> kernel, Reads reads);
 
 }  // namespace simulator
 }  // namespace openreg

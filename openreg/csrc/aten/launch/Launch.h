@@ -19,17 +19,22 @@ OPENREG_EXPORT void enqueue(const char* name, c10::Device device, orKernel_t ker
                             void* args, orHostFn_t destroy);
 
 // LITERALINCLUDE START: LAUNCH
-// Enqueues `kernel` on the calling thread's current stream of `device` and returns. The
-// kernel owns what it needs: scalars by value, tensors as KernelTensorArg. `name` is a
-// literal; errors and traces show it. `reads`: which settings of the process it needs.
+// Makes a `Kernel` of `args`, enqueues it on the calling thread's current stream of
+// `device`, and returns. `name` is a literal; errors and traces show it. `reads`: which
+// settings of the process the kernel needs.
+template <class Kernel, class... Args>
+void launch_new(const char* name, c10::Device device, Reads reads, Args&&... args) {
+  std::unique_ptr<simulator::HostKernel> kernel(
+      new simulator::HostKernelOf<Kernel>(std::forward<Args>(args)...));
+  simulator::launch_host_kernel(name, device, std::move(kernel), reads);
+}
+
+// The same for a lambda. It owns what it needs: scalars by value, tensors as
+// KernelTensorArg.
 template <class Kernel>
 void launch(const char* name, c10::Device device, Kernel&& kernel,
             Reads reads = Reads::Nothing) {
-  using HostKernel = simulator::HostKernel<std::decay_t<Kernel>>;
-  std::unique_ptr<HostKernel> args(
-      new HostKernel{std::forward<Kernel>(kernel), LaunchState::of_caller(reads)});
-  enqueue(name, device, &HostKernel::run, args.get(), &HostKernel::destroy);
-  args.release();  // the driver deletes it, after the kernel ran
+  launch_new<std::decay_t<Kernel>>(name, device, reads, std::forward<Kernel>(kernel));
 }
 // LITERALINCLUDE END: LAUNCH
 

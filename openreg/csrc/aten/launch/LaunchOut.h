@@ -23,7 +23,7 @@ template <class Call, class... Args>
 void run_as(std::tuple<Args...>*, const Kernel<typename Call::Function>& kernel,
             at::ScalarType compute, const typename Call::Outputs& outputs,
             const std::remove_cvref_t<Args>&... args) {
-  run<Call>(kernel, Form::Out, compute, outputs, args...);
+  run<Call>(kernel, Form::Out, compute, outputs, facts_of(args...), args...);
 }
 
 // Enqueues `function` of the kernel library for outputs that the caller made. `op`: its
@@ -38,7 +38,7 @@ void launch_out_as(const char* name, const char* op, at::ScalarType compute,
       typename Select<std::make_index_sequence<sizeof...(Parameters) - kOutputs>,
                       std::tuple<Parameters...>>::type;
   using Call = KernelCall<Inputs, std::make_index_sequence<kOutputs>>;
-  const Kernel<typename Call::Function> kernel{name, op, function};
+  const Kernel<typename Call::Function> kernel(name, op, function);
   run_as<Call>(static_cast<Inputs*>(nullptr), kernel, compute, outputs, args...);
 }
 

@@ -31,8 +31,8 @@ void check_lengths(const Geometry& geometry, int64_t dims) {
   TORCH_CHECK(geometry.groups > 0, "openreg: convolution: groups must be at least 1");
 }
 
-void check_channels(const at::Tensor& input, const at::Tensor& weight,
-                    const Geometry& geometry) {
+void check_input_channels(const at::Tensor& input, const at::Tensor& weight,
+                          const Geometry& geometry) {
   const int64_t groups = geometry.groups;
   TORCH_CHECK(weight.size(0) > 0 && weight.size(0) % groups == 0,
               "Given groups=", groups, ", expected weight to be divisible by ", groups,
@@ -60,7 +60,7 @@ std::vector<int64_t> output_sizes(const at::Tensor& input, const at::Tensor& wei
               "dimensions, 3 to 5, but got ",
               input.sizes(), " and ", weight.sizes());
   check_lengths(g, dims);
-  check_channels(input, weight, g);
+  check_input_channels(input, weight, g);
   const std::vector<int64_t> sizes =
       g.transposed ? at::native::conv_input_size(input.sizes(), weight.sizes(),
                                                  g.padding, g.output_padding, g.stride,

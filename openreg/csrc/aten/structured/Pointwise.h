@@ -23,8 +23,10 @@ struct InferPointwise<std::tuple<Args...>> {
         .cast_common_dtype_to_outputs(true)
         .enforce_safe_casting_to_output(true)
         .add_owned_output(outputs[0]);
-    (for_each_tensor(args, [&](const at::Tensor& x) { config.add_const_input(x); }),
-     ...);
+    const ArgumentFacts facts = facts_of(args...);
+    for (const ArgumentFacts::Operand& operand : facts.tensors) {
+      config.add_const_input(*operand.tensor);
+    }
     const at::TensorIterator iterator = config.build();
     outputs[0] = iterator.output();
     return iterator.common_dtype();
@@ -38,12 +40,14 @@ template <class Op, typename StructuredOpOf<Op>::Call::Function* kFunction,
           class Out = void,
           class Infer = InferPointwise<typename SignatureOf<Op>::Arguments>>
 void pointwise(torch::Library& m) {
-  static const StructuredOpOf<Op> op{{kNameOf<Op>, overload_of<Op>(), kFunction},
-                                     /*all_on_device=*/false,
-                                     &Infer::run};
-  impl_forms<Op>(m, op);
-  if constexpr (!std::is_void_v<Out>) {
-    m.impl(overload(kNameOf<Op>, Out::overload_name).c_str(), op.out());
+  static const StructuredOpOf<Op> op{
+      {kNameOf<Op>, overload(kNameOf<Op>, Op::overload_name), kFunction},
+      /*all_on_device=*/false,
+      &Infer::run};
+  if constexpr (std::is_void_v<Out>) {
+    op.impl(m, Op::overload_name, nullptr);
+  } else {
+    op.impl(m, Op::overload_name, Out::overload_name);
   }
 }
 

@@ -23,11 +23,23 @@ DeviceIndex device_of(const char* name, bool all,
   return device->index();
 }
 
-bool is_operator(const std::string& overload) {
-  const size_t dot = overload.find('.');
-  const std::string name = "aten::" + overload.substr(0, dot);
-  const std::string suffix = dot == std::string::npos ? "" : overload.substr(dot + 1);
-  return c10::Dispatcher::singleton().findSchema({name, suffix}).has_value();
+DeviceIndex device_of(const char* name, bool all, at::ArrayRef<at::Tensor> outputs,
+                      const ArgumentFacts& facts) {
+  c10::SmallVector<const at::Tensor*, 8> tensors;
+  for (const at::Tensor& output : outputs) {
+    tensors.push_back(&output);
+  }
+  for (const ArgumentFacts::Operand& operand : facts.tensors) {
+    tensors.push_back(operand.tensor);
+  }
+  return device_of(name, all, tensors);
+}
+
+const char* inplace_overload(const char* name, const char* overload_name) {
+  const std::string inplace = c10::str(name, '_');
+  const c10::OperatorName full("aten::" + inplace, overload_name);
+  const bool there = c10::Dispatcher::singleton().findSchema(full).has_value();
+  return there ? overload(inplace.c_str(), overload_name) : nullptr;
 }
 
 }  // namespace openreg

@@ -2,7 +2,6 @@
 // docs/operators/structured.md.
 #pragma once
 
-#include <ATen/MemoryOverlap.h>
 #include <ATen/TensorIterator.h>
 #include <torch/library.h>
 
@@ -45,20 +44,10 @@ struct StructuredMeta final : Meta {
 // The device of the first of the `tensors` that is on one. If `all`, throws what torch
 // throws unless all are there; else numbers may come from the CPU, and TensorIterator
 // checks the rest.
-OPENREG_EXPORT DeviceIndex device_of(const char* name, bool all,
-                                     at::ArrayRef<const at::Tensor*> tensors);
-
-template <class Outputs, class... Args>
-DeviceIndex common_device(const char* name, bool all, const Outputs& outputs,
-                          const Args&... args) {
-  c10::SmallVector<const at::Tensor*, 6> tensors;
-  const auto collect = [&](const at::Tensor& tensor) { tensors.push_back(&tensor); };
-  for (const at::Tensor& output : outputs) {
-    collect(output);
-  }
-  (for_each_tensor(args, collect), ...);
-  return device_of(name, all, tensors);
-}
+DeviceIndex device_of(const char* name, bool all,
+                      at::ArrayRef<const at::Tensor*> tensors);
+DeviceIndex device_of(const char* name, bool all, at::ArrayRef<at::Tensor> outputs,
+                      const ArgumentFacts& facts);
 
 // int64_t for SymInt: kernels see sizes as they are.
 template <class T>
@@ -93,13 +82,9 @@ template <class Schema>
 struct OpSignature;
 template <class Result, class... Args>
 struct OpSignature<Result(Args...)> {
-  using Functional = Result;
   using Arguments = std::tuple<typename Concrete<Args>::type...>;
   using Outputs = std::make_index_sequence<kOutputsOf<Result>>;
   using Call = KernelCall<Arguments, Outputs>;
-  static constexpr bool kMayBeInplace =
-      kOutputsOf<Result> == 1 &&
-      std::is_same_v<std::tuple_element_t<0, Arguments>, const at::Tensor&>;
 };
 
 template <class Op>
@@ -108,24 +93,25 @@ using SignatureOf = OpSignature<typename Op::schema>;
 template <class Arguments, class Outputs>
 struct StructuredOp;
 
-// Throws if the kernel would overwrite what it has yet to read. In place, the first
-// argument is the output.
-template <class Function, class... Args>
-void check_overlaps(const Kernel<Function>& kernel, Form form, const at::Tensor& out,
-                    const Args&... args) {
-  const KernelDtypes& entry = kernel.dtypes_for(text_of(args...));
-  size_t place = 0;
-  const auto check = [&](const auto& argument) {
-    if (place > 0 || form != Form::Inplace) {
-      for_each_tensor(argument, [&](const at::Tensor& input) {
-        entry.check_overlap(out, input, place);
-      });
-    }
-    for_each_dtype(argument, [&](at::ScalarType) { ++place; });
-  };
-  at::assert_no_internal_overlap(out);
-  (check(args), ...);
-}
+// The in-place form of an operator.
+template <class Arguments>
+struct InplaceForm;
+template <class Self, class... Args>
+struct InplaceForm<std::tuple<Self, Args...>> {
+  template <class Operator>
+  static auto of(const Operator* op) {
+    return [op](at::Tensor& self, Args... args) -> at::Tensor& {
+      op->compute(Form::Inplace, {self}, self, args...);
+      return self;
+    };
+  }
+};
+
+// "mul_.Tensor" of "mul" and "Tensor"; null if torch has no such operator.
+const char* inplace_overload(const char* name, const char* overload_name);
+
+template <size_t>
+using OutputValue = at::Tensor;
 
 // LITERALINCLUDE START: FORMS
 // An operator in all its forms, which differ in the outputs that they start with. One
@@ -142,30 +128,43 @@ struct StructuredOp<std::tuple<Args...>, std::index_sequence<I...>> {
   at::ScalarType (*infer)(Form, Outputs&, const Args&...);
 
   Outputs compute(Form form, Outputs outputs, const Args&... args) const {
-    const OpenRegGuard scope(
-        common_device(kernel.name, all_on_device, outputs, args...));
+    const ArgumentFacts facts = facts_of(args...);
+    const OpenRegGuard scope(device_of(kernel.name, all_on_device, outputs, facts));
     const at::ScalarType dtype = infer(form, outputs, args...);  // (1)
     if (all_on_device && form != Form::Functional) {
-      check_overlaps(kernel, form, outputs[0], args...);
+      kernel.check_overlaps(form, outputs[0], facts);
     }
-    run<Call>(kernel, form, dtype, outputs, args...);  // (2)
+    run<Call>(kernel, form, dtype, outputs, facts, args...);  // (2)
     return outputs;
   }
   // LITERALINCLUDE END: FORMS
 
-  template <class Result>
-  auto functional() const {
-    return [this](Args... args) -> Result {
+  static constexpr bool kMayBeInplace =
+      sizeof...(I) == 1 &&
+      std::is_same_v<std::tuple_element_t<0, std::tuple<Args...>>, const at::Tensor&>;
+  using Result =
+      std::conditional_t<sizeof...(I) == 1, at::Tensor, std::tuple<OutputValue<I>...>>;
+
+  // Registers the functional form, the in-place form if torch has one, and the form
+  // with out= if `out`, its overload name, is not null. This object outlives `m`.
+  void impl(torch::Library& m, const char* overload_name, const char* out) const {
+    m.impl(kernel.op, [this](Args... args) -> Result {
       Outputs outputs = compute(Form::Functional, {}, args...);
       return Result(std::move(outputs[I])...);
-    };
-  }
-
-  auto out() const {
-    return [this](Args... args, OutputReference<I>... outputs) -> Reference {
-      compute(Form::Out, {outputs...}, args...);
-      return {outputs...};
-    };
+    });
+    if (out != nullptr) {
+      m.impl(overload(kernel.name, out),
+             [this](Args... args, OutputReference<I>... outputs) -> Reference {
+               compute(Form::Out, {outputs...}, args...);
+               return {outputs...};
+             });
+    }
+    if constexpr (kMayBeInplace) {
+      const char* inplace = inplace_overload(kernel.name, overload_name);
+      if (inplace != nullptr) {
+        m.impl(inplace, InplaceForm<std::tuple<Args...>>::of(this));
+      }
+    }
   }
 };
 
@@ -185,43 +184,14 @@ struct Infer<Meta, std::tuple<Args...>, std::index_sequence<I...>> {
   }
 };
 
-OPENREG_EXPORT bool is_operator(const std::string& overload);
-
-template <class Arguments>
-struct InplaceForm;
-template <class Self, class... Args>
-struct InplaceForm<std::tuple<Self, Args...>> {
-  template <class Operator>
-  static auto of(const Operator& op) {
-    return [&op](at::Tensor& self, Args... args) -> at::Tensor& {
-      op.compute(Form::Inplace, {self}, self, args...);
-      return self;
-    };
-  }
-};
-
 template <class Op>
 using StructuredOpOf = StructuredOp<typename SignatureOf<Op>::Arguments,
                                     typename SignatureOf<Op>::Outputs>;
 
-// Registers the functional form of `Op` and, if torch has one, the in-place form: its
-// name ends in '_'.
-template <class Op>
-void impl_forms(torch::Library& m, const StructuredOpOf<Op>& op) {
-  using Result = typename SignatureOf<Op>::Functional;
-  m.impl(op.kernel.op, op.template functional<Result>());
-  if constexpr (SignatureOf<Op>::kMayBeInplace) {
-    const std::string name = overload(c10::str(kNameOf<Op>, '_'), Op::overload_name);
-    if (is_operator(name)) {
-      m.impl(name.c_str(), InplaceForm<typename SignatureOf<Op>::Arguments>::of(op));
-    }
-  }
-}
-
 template <class Op, class Meta, typename StructuredOpOf<Op>::Call::Function* kKernel>
 const StructuredOpOf<Op>& structured_op(Reads reads = Reads::Nothing) {
   static const StructuredOpOf<Op> op{
-      {kNameOf<Op>, overload_of<Op>(), kKernel, reads},
+      {kNameOf<Op>, overload(kNameOf<Op>, Op::overload_name), kKernel, reads},
       /*all_on_device=*/!std::is_base_of_v<at::TensorIteratorBase, Meta>,
       &Infer<Meta, typename SignatureOf<Op>::Arguments,
              typename SignatureOf<Op>::Outputs>::run};
@@ -235,9 +205,8 @@ const StructuredOpOf<Op>& structured_op(Reads reads = Reads::Nothing) {
 template <class Op, class Out, class Meta,
           typename StructuredOpOf<Op>::Call::Function* kKernel>
 void structured(torch::Library& m, Reads reads = Reads::Nothing) {
-  const StructuredOpOf<Op>& op = structured_op<Op, Meta, kKernel>(reads);
-  impl_forms<Op>(m, op);
-  m.impl(overload(kNameOf<Op>, Out::overload_name).c_str(), op.out());
+  structured_op<Op, Meta, kKernel>(reads).impl(m, Op::overload_name,
+                                               Out::overload_name);
 }
 // LITERALINCLUDE END: STRUCTURED
 

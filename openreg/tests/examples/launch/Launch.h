@@ -27,17 +27,21 @@ class KernelDispatchGuard {
 OPENREG_EXPORT void enqueue(const char* name, c10::Device device, orKernel_t kernel,
                             void* args, orHostFn_t destroy);
 
-template <class Kernel>
-void launch(const char* name, c10::Device device, Kernel&& kernel, Reads = {}) {
-  using Arguments = std::decay_t<Kernel>;
-  auto args = std::make_unique<Arguments>(std::forward<Kernel>(kernel));
+template <class Kernel, class... Args>
+void launch_new(const char* name, c10::Device device, Reads, Args&&... args) {
+  auto kernel = std::make_unique<Kernel>(std::forward<Args>(args)...);
   const orKernel_t run = [](void* kernel) {
-    (*static_cast<Arguments*>(kernel))();
+    (*static_cast<Kernel*>(kernel))();
     return orSuccess;
   };
-  enqueue(name, device, run, args.get(),
-          [](void* kernel) { delete static_cast<Arguments*>(kernel); });
-  args.release();
+  enqueue(name, device, run, kernel.get(),
+          [](void* kernel) { delete static_cast<Kernel*>(kernel); });
+  kernel.release();
+}
+
+template <class Kernel>
+void launch(const char* name, c10::Device device, Kernel&& kernel, Reads reads = {}) {
+  launch_new<std::decay_t<Kernel>>(name, device, reads, std::forward<Kernel>(kernel));
 }
 
 }  // namespace openreg

@@ -25,7 +25,7 @@ std::atomic<orActivityClock_t> clockNow = nanosecondsSince1970;
 
 // Shared: handing over a record. Exclusive: start and stop, so that after a stop no
 // record is under way. Never destroyed: threads may come here while the process exits.
-std::shared_mutex& mutex = *new std::shared_mutex;
+std::shared_mutex& recordersMutex = *new std::shared_mutex;
 orActivityFn_t receiver = nullptr;
 void* receiverData = nullptr;
 uint64_t first = 0;  // the number of the first call of this recording
@@ -40,19 +40,19 @@ bool belongs(uint64_t correlation) {
 uint64_t activityTime() { return clockNow.load(std::memory_order_acquire)(); }
 
 void deliver(const orActivity& activity) {
-  std::shared_lock lock(mutex);
+  std::shared_lock lock(recordersMutex);
   if (!belongs(activity.correlation)) return;
   TaskScope scope(Activity::kCallback, thread.device);  // it must not call the driver
   receiver(&activity, receiverData);
 }
 
 void taskLaunched(uint64_t correlation) {
-  std::shared_lock lock(mutex);
+  std::shared_lock lock(recordersMutex);
   if (belongs(correlation)) ++unfinished;
 }
 
 void taskEnded(uint64_t correlation) {
-  std::shared_lock lock(mutex);
+  std::shared_lock lock(recordersMutex);
   if (belongs(correlation)) --unfinished;
 }
 
@@ -81,7 +81,7 @@ using namespace openreg::driver;
 orError_t orActivityStart(orActivityFn_t fn, orActivityClock_t clock, void* user) {
   return call<kPlain>(__func__, [&]() -> orError_t {
     if (fn == nullptr) return fail(orErrorInvalidValue, "fn is null");
-    std::lock_guard lock(mutex);
+    std::lock_guard lock(recordersMutex);
     if (receiver != nullptr) {
       return fail(orErrorNotPermitted,
                   "somebody records already: end it with orActivityStop() first");
@@ -99,7 +99,7 @@ orError_t orActivityStart(orActivityFn_t fn, orActivityClock_t clock, void* user
 orError_t orActivityStop(size_t* count) {
   return call<kPlain>(__func__, [&]() -> orError_t {
     if (count == nullptr) return fail(orErrorInvalidValue, "unfinished is null");
-    std::lock_guard lock(mutex);
+    std::lock_guard lock(recordersMutex);
     if (receiver == nullptr) return fail(orErrorInvalidValue, "not recording");
     receiver = nullptr;
     activityRecorded = false;

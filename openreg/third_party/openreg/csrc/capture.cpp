@@ -55,7 +55,7 @@ namespace {
 
 // One lock for all captures: they are rare and short. Streams that are not capturing
 // never take it, and neither do waits while there is no capture.
-std::mutex mutex;
+std::mutex capturesMutex;
 auto& captures = *new std::vector<std::shared_ptr<Capture>>;  // the live ones
 std::atomic<int> captureCount = 0;
 uint64_t lastId = 0;
@@ -105,7 +105,7 @@ orError_t refuseOnCapturingLocked(Stream& stream) {
 }  // namespace
 
 orError_t captureTask(Stream& stream, Task&& task) {
-  std::lock_guard lock(mutex);
+  std::lock_guard lock(capturesMutex);
   if (!stream.capture) {
     return fail(orErrorStreamCaptureInvalidated,
                 "another thread has just ended the capture");
@@ -120,7 +120,7 @@ orError_t captureTask(Stream& stream, Task&& task) {
 }
 
 orError_t captureMark(Stream& stream, std::shared_ptr<CapturedMark>* mark) {
-  std::lock_guard lock(mutex);
+  std::lock_guard lock(capturesMutex);
   if (!stream.capture) {
     return fail(orErrorStreamCaptureInvalidated,
                 "another thread has just ended the capture");
@@ -132,7 +132,7 @@ orError_t captureMark(Stream& stream, std::shared_ptr<CapturedMark>* mark) {
 }
 
 orError_t captureJoin(Stream& stream, const CapturedMark& mark) {
-  std::lock_guard lock(mutex);
+  std::lock_guard lock(capturesMutex);
   Capture& capture = *mark.capture;
   if (!capture.live) {
     const char* why =
@@ -156,20 +156,20 @@ orError_t captureJoin(Stream& stream, const CapturedMark& mark) {
 
 orError_t refuseWait() {
   if (captureCount.load(std::memory_order_acquire) == 0) return orSuccess;
-  std::lock_guard lock(mutex);
+  std::lock_guard lock(capturesMutex);
   return refuseWaitLocked();
 }
 
 orError_t refuseWaitFor(Stream& stream) {
   if (captureCount.load(std::memory_order_acquire) == 0) return orSuccess;
-  std::lock_guard lock(mutex);
+  std::lock_guard lock(capturesMutex);
   if (orError_t error = refuseOnCapturingLocked(stream)) return error;
   return refuseWaitLocked();
 }
 
 orError_t refuseWaitFor(Device& device) {
   if (captureCount.load(std::memory_order_acquire) == 0) return orSuccess;
-  std::lock_guard lock(mutex);
+  std::lock_guard lock(capturesMutex);
   orError_t error = orSuccess;
   for (auto& capture : captures) {
     for (auto& member : capture->members) {
@@ -184,19 +184,19 @@ orError_t refuseWaitFor(Device& device) {
 
 orError_t refuseOnCapturing(Stream& stream) {
   if (!stream.capturing.load(std::memory_order_acquire)) return orSuccess;
-  std::lock_guard lock(mutex);
+  std::lock_guard lock(capturesMutex);
   return refuseOnCapturingLocked(stream);
 }
 
 orError_t refuseOnCaptured(const CapturedMark& mark) {
-  std::lock_guard lock(mutex);
+  std::lock_guard lock(capturesMutex);
   const char* why = "asks about an event that was recorded in a stream capture";
   if (mark.capture->live) return failUnsupported(*mark.capture, why);
   return fail(orErrorStreamCaptureUnsupported, "%s: record it again outside", why);
 }
 
 orError_t refuseOutsideMark(Stream& stream) {
-  std::lock_guard lock(mutex);
+  std::lock_guard lock(capturesMutex);
   if (!stream.capture) return orSuccess;
   return failUnsupported(
       *stream.capture,
@@ -205,7 +205,7 @@ orError_t refuseOutsideMark(Stream& stream) {
 
 orError_t refusePageable(Stream& stream) {
   if (!stream.capturing.load(std::memory_order_acquire)) return refuseWait();
-  std::lock_guard lock(mutex);
+  std::lock_guard lock(capturesMutex);
   if (!stream.capture) return orSuccess;
   return failUnsupported(
       *stream.capture,
@@ -225,7 +225,7 @@ orError_t orStreamBeginCapture(orStream_t stream, orStreamCaptureMode mode) {
                   static_cast<int>(mode));
     }
     if (orError_t error = target->device().reportFault()) return error;
-    std::lock_guard lock(mutex);
+    std::lock_guard lock(capturesMutex);
     if (target->capture) {
       return fail(orErrorStreamCaptureUnsupported, "stream %d is capturing already",
                   target->number());
@@ -249,7 +249,7 @@ orError_t orStreamEndCapture(orStream_t stream, orGraph_t* graph) {
     std::shared_ptr<Capture>
         capture;  // outlives the lock: dropped tasks run destroy(args)
     std::vector<Capture::Member> members;
-    std::unique_lock lock(mutex);
+    std::unique_lock lock(capturesMutex);
     capture = target->capture;
     if (!capture) {
       return fail(orErrorInvalidValue, "stream %d is not capturing", target->number());
@@ -304,7 +304,7 @@ orError_t orStreamGetCaptureInfo(orStream_t stream, int* capturing, uint64_t* id
     }
     uint64_t found = 0;
     if (target->capturing.load(std::memory_order_acquire)) {
-      std::lock_guard lock(mutex);
+      std::lock_guard lock(capturesMutex);
       if (target->capture) found = target->capture->id;
     }
     *capturing = found != 0;

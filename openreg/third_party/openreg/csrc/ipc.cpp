@@ -29,7 +29,6 @@
 namespace openreg::driver {
 namespace {
 
-constexpr size_t kPage = 4096;
 constexpr char kMagic[8] = "orIpc 1";
 
 // What the bytes of a handle mean.

@@ -24,7 +24,6 @@ Reservation reservation;
 
 namespace {
 
-constexpr size_t kPage = 4096;
 constexpr orPointerAttributes kUnregistered = {orMemoryTypeUnregistered, -1, nullptr,
                                                0};
 

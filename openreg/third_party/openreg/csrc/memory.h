@@ -14,6 +14,8 @@
 
 namespace openreg::driver {
 
+constexpr size_t kPage = 4096;  // bytes
+
 struct Reservation {
   std::byte* host = nullptr;  // start of range A
   ptrdiff_t shift = 0;        // B - A
