@@ -51,13 +51,17 @@ def entries() -> set[str]:
 
 # Updates of lists of tensors, whose schemas say all; see Optimizer.h.
 LISTS = re.compile(r"_fused_|_amp_")
+# The static variable of a function template, of one operator.
+OF_TEMPLATE = re.compile(
+    r"openreg::(?:overload_of|pointwise|structured_op)<at::_ops::(\w+)[,>]"
+)
 
 
 def of_templates() -> set[str]:
     """What structured(), pointwise() and the stubs look up, in the library itself."""
     command = ["nm", "-C", "--defined-only", str(LIBRARY)]
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    structs = set(re.findall(r" openreg::overload_of<at::_ops::(\w+)>\(\)::name", text))
+    structs = set(OF_TEMPLATE.findall(text))
     all_names = torch._C._dispatch_get_all_op_names()
     names = [n.removeprefix("aten::") for n in all_names if n.startswith("aten::")]
     found = {name for name in names if name.replace(".", "_") in structs}

@@ -74,8 +74,6 @@ template <class Exporter, class Importer>
   _exit(0);
 }
 
-testing::ExitedWithCode success() { return testing::ExitedWithCode(0); }
-
 void* allocate(size_t size, int value) {
   void* ptr = nullptr;
   REQUIRE(orMalloc(&ptr, size) == orSuccess);

@@ -47,8 +47,6 @@ class Variable {
   _exit(good ? 0 : 1);
 }
 
-testing::ExitedWithCode success() { return testing::ExitedWithCode(0); }
-
 int childStatus(pid_t child) {
   int status = -1;
   waitpid(child, &status, 0);

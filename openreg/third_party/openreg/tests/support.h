@@ -29,6 +29,9 @@ inline std::string describe(orError_t error) {
   return text;
 }
 
+// For EXPECT_EXIT: the process ended well.
+inline testing::ExitedWithCode success() { return testing::ExitedWithCode(0); }
+
 #define EXPECT_OK(call)                                           \
   do {                                                            \
     orError_t error_ = (call);                                    \
