@@ -5,12 +5,13 @@ import subprocess
 import pytest
 import torch
 from contract import DOCS, Trace, code, members, table
+from patience import PATIENCE
 
 
 @pytest.mark.smoke
 def test_every_function_of_the_cpp_interface(compile_cpp):
     process = subprocess.run(
-        [compile_cpp("accelerator")], capture_output=True, text=True, timeout=60
+        [compile_cpp("accelerator")], capture_output=True, text=True, timeout=PATIENCE
     )
     assert process.returncode == 0, process.stderr
     wrong = [line for line in process.stdout.splitlines() if not line.startswith("ok ")]

@@ -118,7 +118,7 @@ def test_submodule_first_and_children(tmp_path, run_python):
         "if __name__ == '__main__':\n"
         "    for method in ('fork', 'spawn'):\n"
         "        child = multiprocessing.get_context(method).Process(target=work)\n"
-        "        child.start(); child.join(60)\n"
+        "        child.start(); child.join(300)\n"
         "        print(method, child.exitcode, flush=True)\n"
         "    work()\n"
     )

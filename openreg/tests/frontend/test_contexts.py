@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager
 
 import pytest
 import torch
+from patience import PATIENCE
 from torch_openreg import _C
 
 openreg = torch.openreg
@@ -177,20 +178,20 @@ def test_two_threads_whose_blocks_overlap(name, objects):
         with first:
             inside = look()
             first_is_in.set()
-            assert second_is_in.wait(60)
+            assert second_is_in.wait(PATIENCE)
             assert look() == inside
         if own:
             assert look() == outside
         first_is_out.set()
 
     def enter_second():
-        assert first_is_in.wait(60)
+        assert first_is_in.wait(PATIENCE)
         assert (look() == outside) == own
         with second:
             inside = look()
             assert inside != outside
             second_is_in.set()
-            assert first_is_out.wait(60)
+            assert first_is_out.wait(PATIENCE)
             assert look() == inside
         assert look() == outside
 

@@ -181,7 +181,7 @@ def test_sending_and_freeing_on_many_threads():
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(100)
+        thread.join(PATIENCE)
     assert not any(thread.is_alive() for thread in threads)
 
 
@@ -261,9 +261,9 @@ FORK = """
     process = context.Process(target=child, args=(message, x, there))
     process.start()
     for _ in range(3):
-        assert here.poll(60)
+        assert here.poll(PATIENCE)
         print(here.recv())
-    process.join(60)
+    process.join(PATIENCE)
     print(process.exitcode, x.tolist())
 """
 
@@ -282,15 +282,15 @@ FORK_BEFORE = """
 
     def child(queue, done):
         queue.put(torch.full((3,), 2.0, device="openreg"))
-        done.wait(60)
+        done.wait(PATIENCE)
 
     context = torch.multiprocessing.get_context("fork")
     queue, done = context.Queue(), context.Event()
     process = context.Process(target=child, args=(queue, done))
     process.start()
-    x = queue.get(timeout=60)
+    x = queue.get(timeout=PATIENCE)
     done.set()
-    process.join(60)
+    process.join(PATIENCE)
     print(process.exitcode, x.tolist())
 """
 

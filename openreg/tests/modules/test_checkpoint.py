@@ -11,6 +11,7 @@ import pytest
 import torch
 import torch.distributed as dist
 import torch.distributed.checkpoint as dcp
+from patience import PATIENCE
 from ranks import Ranks, message
 from sharding_support import (
     BATCH,
@@ -109,7 +110,7 @@ class Late(dcp.FileSystemWriter):
         self.now = threading.Event()
 
     def write_data(self, plan, planner):
-        assert self.now.wait(60)
+        assert self.now.wait(PATIENCE)
         return super().write_data(plan, planner)
 
 
@@ -150,10 +151,10 @@ def test_asynchronous_staging_does_not_wait_for_the_device():
     stager = DefaultStager(StagingOptions(False, False, True, True))
     with torch.openreg.simulator.hold():
         x.add_(1)
-        copied = stager.stage({"x": x}).result(60)
+        copied = stager.stage({"x": x}).result(PATIENCE)
     assert copied["x"].tolist() == [0, 0]
     torch.openreg.synchronize()
-    assert stager.stage({"x": x}).result(60)["x"].tolist() == [1, 1]
+    assert stager.stage({"x": x}).result(PATIENCE)["x"].tolist() == [1, 1]
     stager.close()
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 import torch._inductor.config as inductor_config
+from patience import PATIENCE
 from torch import nn
 from torch._dynamo.device_interface import get_interface_for_device
 from torch._dynamo.utils import counters
@@ -284,7 +285,9 @@ def test_a_compile_worker_is_a_fork_that_asks_nothing_of_the_driver():
     torch.ones(2, device="openreg").add_(1)  # a stream with a thread, which no fork has
     with inductor_config.patch(compile_threads=2, worker_start_method="fork"):
         try:
-            found = AsyncCompile.process_pool().submit(what_a_worker_finds).result(60)
+            found = (
+                AsyncCompile.process_pool().submit(what_a_worker_finds).result(PATIENCE)
+            )
         finally:
             shutdown_compile_workers()
     assert found == (1, torch.openreg.get_device_properties(1).name)

@@ -253,11 +253,11 @@ def test_pools_of_processes(tmp_path, run_forked):
             x = torch.ones(1, device="openreg")
             with multiprocessing.get_context("fork").Pool(1) as pool:
                 try:
-                    pool.map_async(work, [1]).get(60)
+                    pool.map_async(work, [1]).get(300)
                 except RuntimeError as error:
                     print(error)
             with multiprocessing.get_context("spawn").Pool(1) as pool:
-                print(pool.map_async(work, [1, 2]).get(100))
+                print(pool.map_async(work, [1, 2]).get(300))
             print((x + 1).tolist())
     """)
     )
@@ -277,7 +277,7 @@ def test_the_error_of_an_inherited_tensor_passes_through_a_pool(run_forked):
             return (x + number).tolist()
         with multiprocessing.get_context("fork").Pool(1) as pool:
             try:
-                pool.map_async(work, [1]).get(60)
+                pool.map_async(work, [1]).get(300)
             except torch.AcceleratorError as error:
                 print("fork" in str(error))
     """

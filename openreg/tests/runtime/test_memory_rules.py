@@ -45,7 +45,7 @@ def test_nobody_else_waits_while_the_cache_is_emptied():
             assert memory.memory_allocated() > 0
             assert memory.memory_snapshot()
         assert waiting.is_alive()
-    waiting.join(60)
+    waiting.join(PATIENCE)
     assert not waiting.is_alive()
     del x
 

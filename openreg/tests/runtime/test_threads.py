@@ -5,6 +5,7 @@ import threading
 
 import pytest
 import torch
+from patience import PATIENCE
 
 THREADS = 8
 
@@ -25,7 +26,7 @@ def run_threads(work):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(240)
+        thread.join(PATIENCE)
         assert not thread.is_alive(), "a thread hangs"
     if errors:
         raise errors[0]

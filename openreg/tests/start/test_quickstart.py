@@ -233,7 +233,7 @@ def test_spawned_processes_work(tmp_path, run_python):
             queue = context.Queue()
             process = context.Process(target=work, args=(queue,))
             process.start()
-            print(queue.get(timeout=60))
+            print(queue.get(timeout=300))
             process.join()
     """
     import textwrap

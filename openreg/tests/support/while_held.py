@@ -2,6 +2,7 @@
 import threading
 
 import torch
+from patience import PATIENCE
 
 
 def returns_while_held(call, stream=None):
@@ -10,7 +11,7 @@ def returns_while_held(call, stream=None):
     with torch.openreg.simulator.hold(stream):
         thread = threading.Thread(target=lambda: results.append(call()), daemon=True)
         thread.start()
-        thread.join(20)
+        thread.join(PATIENCE)
         waited = thread.is_alive()
     thread.join()
     assert not waited, "the call waited for the stream"
