@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from nox_support import driver, environments, soak, wheels
+from patience import PATIENCE
 from recording import RecordingSession, Refused, load
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -46,7 +47,7 @@ def nox(*arguments, path=None, **environment):
     env = {"PATH": os.environ["PATH"] if path is None else str(path), **environment}
     command = [sys.executable, "-m", "nox", "--no-color", *arguments]
     return subprocess.run(
-        command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=60
+        command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=PATIENCE
     )
 
 
