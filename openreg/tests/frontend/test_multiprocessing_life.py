@@ -261,9 +261,9 @@ FORK = """
     process = context.Process(target=child, args=(message, x, there))
     process.start()
     for _ in range(3):
-        assert here.poll(PATIENCE)
+        assert here.poll(60)
         print(here.recv())
-    process.join(PATIENCE)
+    process.join(60)
     print(process.exitcode, x.tolist())
 """
 
@@ -282,15 +282,15 @@ FORK_BEFORE = """
 
     def child(queue, done):
         queue.put(torch.full((3,), 2.0, device="openreg"))
-        done.wait(PATIENCE)
+        done.wait(60)
 
     context = torch.multiprocessing.get_context("fork")
     queue, done = context.Queue(), context.Event()
     process = context.Process(target=child, args=(queue, done))
     process.start()
-    x = queue.get(timeout=PATIENCE)
+    x = queue.get(timeout=60)
     done.set()
-    process.join(PATIENCE)
+    process.join(60)
     print(process.exitcode, x.tolist())
 """
 
