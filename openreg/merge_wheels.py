@@ -18,6 +18,8 @@ from pathlib import Path
 
 BUILT_FOR = re.compile(r'^TORCH_VERSION = "(\d+\.\d+)', re.MULTILINE)
 DEPENDS = re.compile(r"^Requires-Dist: torch\b.*$", re.MULTILINE)
+# To build custom operators takes a wheel for one release.
+FOR_BUILDS = ("include/", "share/cmake/")
 NEEDS_TORCH = re.compile(r"\(NEEDED\).*\[(libtorch|libc10)")
 
 
@@ -67,6 +69,8 @@ def _release(wheel: Path, contents: dict[str, bytes]) -> str:
 
 def _add(files: dict[str, bytes], name: str, data: bytes, release: str) -> None:
     package, _, inside = name.partition("/")
+    if inside.startswith(FOR_BUILDS):
+        return
     if inside == "_build_info.py" or (name.endswith(".so") and _needs_torch(data)):
         files[f"{package}/glue/{release}/{inside}"] = data
         return

@@ -103,6 +103,15 @@ def test_a_wheel_for_one_release_has_no_glue():
     assert path == [str(PACKAGE)]
 
 
+def test_what_custom_operators_are_built_with_is_left_out(tmp_path):
+    one = wheel_for(tmp_path / "one", THIS)
+    package = "torch_openreg/share/cmake/torch_openreg/torch_openreg-config.cmake"
+    other = wheel_for(tmp_path / "other", "2.99", changed=package)  # it names the torch
+    assert package in zipfile.ZipFile(one).namelist()
+    names = zipfile.ZipFile(merge([one, other], tmp_path / "dist")).namelist()
+    assert not [name for name in names if "/share/" in name or "/include/" in name]
+
+
 def test_wheels_that_do_not_belong_together_are_refused(tmp_path):
     one = wheel_for(tmp_path / "one", THIS)
     again = wheel_for(tmp_path / "again", THIS)

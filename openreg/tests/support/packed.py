@@ -32,7 +32,9 @@ def wheel_for(
     folder.mkdir()
     wheel = folder / NAME
     with zipfile.ZipFile(wheel, "w") as archive:
-        for file in [*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.so")]:
+        for file in PACKAGE.rglob("*.*"):
+            if file.suffix == ".pyc":
+                continue
             inside = f"torch_openreg/{file.relative_to(PACKAGE)}"
             data = file.read_bytes()
             if file.name == "_build_info.py":
