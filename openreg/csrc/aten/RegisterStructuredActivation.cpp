@@ -120,11 +120,11 @@ namespace {
 
 struct InferRelu : InferPointwise<std::tuple<const at::Tensor&>> {
   static at::ScalarType run(Form form, std::array<at::Tensor, 1>& outputs,
-                            const at::Tensor& self) {
+                            const ArgumentFacts& facts, const at::Tensor& self) {
     if (self.scalar_type() == at::kBool) {
       at::relu(at::empty({0}, at::kBool));  // raises; the class depends on the release
     }
-    return InferPointwise::run(form, outputs, self);
+    return InferPointwise::run(form, outputs, facts, self);
   }
 };
 
@@ -133,13 +133,14 @@ struct InferNanToNum {
 
   template <class... Args>
   static at::ScalarType run(Form form, std::array<at::Tensor, 1>& outputs,
-                            const at::Tensor& self, const Args&... args) {
+                            const ArgumentFacts& facts, const at::Tensor& self,
+                            const Args&... args) {
     if (form == Form::Out) {
       TORCH_CHECK(outputs[0].scalar_type() == self.scalar_type(),
                   "nan_to_num: dtype of out: ", outputs[0].scalar_type(),
                   " should be same as input: ", self.scalar_type());
     }
-    return InferPointwise<Arguments>::run(form, outputs, self, args...);
+    return InferPointwise<Arguments>::run(form, outputs, facts, self, args...);
   }
 };
 

@@ -2,8 +2,6 @@
 // docs/operators/structured-errors.md.
 #include "csrc/aten/launch/ArgumentFacts.h"
 
-#include <algorithm>
-
 #include "csrc/aten/launch/OptionalTensor.h"
 
 namespace openreg {

@@ -15,7 +15,7 @@ struct InferPointwise;
 template <class... Args>
 struct InferPointwise<std::tuple<Args...>> {
   static at::ScalarType run(Form, std::array<at::Tensor, 1>& outputs,
-                            const Args&... args) {
+                            const ArgumentFacts& facts, const Args&...) {
     at::TensorIteratorConfig config;
     config.set_check_mem_overlap(true)
         .allow_cpu_scalars(true)
@@ -23,7 +23,6 @@ struct InferPointwise<std::tuple<Args...>> {
         .cast_common_dtype_to_outputs(true)
         .enforce_safe_casting_to_output(true)
         .add_owned_output(outputs[0]);
-    const ArgumentFacts facts = facts_of(args...);
     for (const ArgumentFacts::Operand& operand : facts.tensors) {
       config.add_const_input(*operand.tensor);
     }

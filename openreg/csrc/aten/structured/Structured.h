@@ -125,12 +125,12 @@ struct StructuredOp<std::tuple<Args...>, std::index_sequence<I...>> {
   Kernel<typename Call::Function> kernel;
   bool all_on_device;  // if not, TensorIterator checks the devices and the overlaps
   // Checks the arguments, makes the outputs, and returns the dtype of the computation.
-  at::ScalarType (*infer)(Form, Outputs&, const Args&...);
+  at::ScalarType (*infer)(Form, Outputs&, const ArgumentFacts&, const Args&...);
 
   Outputs compute(Form form, Outputs outputs, const Args&... args) const {
     const ArgumentFacts facts = facts_of(args...);
     const OpenRegGuard scope(device_of(kernel.name, all_on_device, outputs, facts));
-    const at::ScalarType dtype = infer(form, outputs, args...);  // (1)
+    const at::ScalarType dtype = infer(form, outputs, facts, args...);  // (1)
     if (all_on_device && form != Form::Functional) {
       kernel.check_overlaps(form, outputs[0], facts);
     }
@@ -174,7 +174,7 @@ struct Infer;
 template <class Meta, class... Args, size_t... I>
 struct Infer<Meta, std::tuple<Args...>, std::index_sequence<I...>> {
   static at::ScalarType run(Form form, std::array<at::Tensor, sizeof...(I)>& outputs,
-                            const Args&... args) {
+                            const ArgumentFacts&, const Args&... args) {
     StructuredMeta<Meta, sizeof...(I)> op(form, outputs);
     op.meta(ArgumentOf<Args>::for_meta(args)...);
     if constexpr (std::is_base_of_v<at::TensorIteratorBase, Meta>) {
