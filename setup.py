@@ -59,7 +59,7 @@ class CMakeBuild(build_ext):
         configure += [f"-DPython_EXECUTABLE={sys.executable}"]
         configure += [f"-DCMAKE_INSTALL_PREFIX={package}", "-DCMAKE_BUILD_TYPE=Release"]
         if not (in_place or (build / "CMakeCache.txt").exists()):
-            configure += ["-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=20"]
+            configure += ["-DCMAKE_UNITY_BUILD=ON"]
             configure += ["-DCMAKE_CXX_FLAGS_RELEASE=-O2 -DNDEBUG"]
         configure += shlex.split(os.environ.get("CMAKE_ARGS", ""))
         jobs = os.environ.get("MAX_JOBS") or str(os.cpu_count())

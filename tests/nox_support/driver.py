@@ -21,7 +21,6 @@ def test_driver(session: nox.Session, tools: Path) -> None:
         name = sanitizer or "plain"
         directory = str(BUILD / f"driver-{name}")
         options = [*strict, "-DOPENREG_BUILD_TESTS=ON", "-DCMAKE_UNITY_BUILD=ON"]
-        options += ["-DCMAKE_UNITY_BUILD_BATCH_SIZE=20"]
         options += [f"-DOPENREG_SANITIZE={sanitizer}"]
         configure = ["cmake", "-G", "Ninja", "-S", str(DRIVER), "-B", directory]
         with step(session, f"C++ tests of the driver, {name}"):

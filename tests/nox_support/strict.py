@@ -23,8 +23,7 @@ def compile_strictly(session: nox.Session, key: str) -> None:
     tools = environment(session, "tests")
     folder = str(BUILD / "strict")
     options = [f"-DPython_EXECUTABLE={tools / 'python'}", STRICT]
-    options += ["-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=10"]
-    options += ["-DCMAKE_CXX_FLAGS_RELEASE=-O2 -DNDEBUG"]
+    options += ["-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_CXX_FLAGS_RELEASE=-O2 -DNDEBUG"]
     with step(session, "compiling with warnings as errors"):
         run(session, tools, "cmake", "-G", "Ninja", "-S", ".", "-B", folder, *options)
         jobs = os.environ.get("MAX_JOBS") or str(os.cpu_count())
