@@ -240,7 +240,8 @@ def _print_page(result: PageResult) -> None:
 
 
 def _commands_of(page: Path) -> int:
-    return page.read_text(encoding="utf-8").count("\n$ ")
+    text = page.read_text(encoding="utf-8")
+    return text.count("\n$ ") + text.count("subprocess.run(")
 
 
 def summary(results: Sequence[PageResult]) -> dict[str, Any]:

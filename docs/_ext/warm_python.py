@@ -2,9 +2,10 @@
 
 Explained in CONTRIBUTING.md, "Writing a chapter". Importing torch takes longer than
 most examples. So `run_pages.py` starts this file once: it imports torch without a
-backend and forks a copy for each page, and for each `python -c` or `python FILE` of a
-page, which finds a small `python` on its PATH that asks for one. A copy seems to be
-new: torch is not in `sys.modules`, and `import torch` loads the backends, as always.
+backend and forks a copy for each page, and for each `python -c`, `-m` or FILE of a
+page. A small `python`, first on the PATH and `sys.executable`, asks for a copy. This
+seems to be new: torch is not in `sys.modules`, and `import torch` loads the backends,
+as always.
 
 What a fork cannot do runs in the real Python: other options, environment variables that
 Python or torch read when they start, open files to inherit, a program that uses ctypes,
@@ -14,16 +15,19 @@ which may want its library to be loaded before torch.
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib.abc
 import importlib.machinery
 import os
 import resource
+import runpy
 import select
 import signal
 import socket
 import subprocess
 import sys
 import types
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +43,8 @@ EARLY = (
     "ATEN_",
     "GLIBC",
 )
-NOT_EARLY = {"TORCH_DEVICE_BACKEND_AUTOLOAD"}  # read at the end of `import torch`
+# The first is read at the end of `import torch`; of the other, a copy makes `sys.path`.
+NOT_EARLY = {"TORCH_DEVICE_BACKEND_AUTOLOAD", "PYTHONPATH"}
 LIMITS = ("AS", "CORE", "CPU", "DATA", "FSIZE", "MEMLOCK", "NOFILE", "NPROC", "STACK")
 
 # The small `python`. It stays until its copy has ended, and ends as that did.
@@ -51,7 +56,7 @@ early = {{k: v for k, v in env.items() if k.startswith({early!r})}}
 for name in {late!r}:
     early.pop(name, None)
 files = [f for f in os.listdir("/proc/self/fd") if int(f) > 2]
-code = argv[1] if argv[:1] == ["-c"] and len(argv) > 1 else ""
+code = argv[1] if argv[:1] in (["-c"], ["-m"]) and len(argv) > 1 else ""
 if argv and os.path.isfile(argv[0]):
     code = open(argv[0], errors="replace").read()
 if not code or "ctypes" in code or early != {known!r} or len(files) > 1:
@@ -60,7 +65,7 @@ limits = {{n: resource.getrlimit(getattr(resource, "RLIMIT_" + n)) for n in {lim
 server = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 server.connect(line)
 server.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
-message = repr((argv, env, os.getcwd(), limits)).encode()
+message = repr((sys.argv, env, os.getcwd(), limits)).encode()
 socket.send_fds(server, [message], [0, 1, 2])
 child = int(server.recv(64))
 for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -134,6 +139,10 @@ class Torch(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         names = [name for name in sys.modules if name not in before]
         self._kept = {name: sys.modules.pop(name) for name in names}
 
+    def forget(self, name: str) -> None:
+        """Let this module be read anew: it is the program."""
+        self._kept.pop(name, None)
+
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         if name not in self._kept:
             return None
@@ -158,6 +167,7 @@ def serve(number: int) -> tuple[list[str], set[str]]:
     before = set(sys.modules)
     import torch  # noqa: F401
 
+    gc.freeze()  # else a copy touches all of torch when it collects garbage at its end
     listener = socket.socket(fileno=number)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no one reaps the monitors
     while True:
@@ -184,12 +194,21 @@ def _become(asker: socket.socket) -> list[str]:
         os.dup2(file, target)
         os.close(file)
     os.chdir(folder)
+    left = search_path(os.environ)
     os.environ.clear()
     os.environ.update(env)
+    rest = [entry for entry in sys.path[1:] if entry not in left]
+    sys.path[1:] = [*search_path(os.environ), *rest]
     for name, limit in limits.items():
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), limit)
     return list(argv)
+
+
+def search_path(env: Mapping[str, str]) -> list[str]:
+    """What PYTHONPATH adds to `sys.path`."""
+    entries = env.get("PYTHONPATH", "")
+    return [str(Path.cwd() / entry) for entry in entries.split(os.pathsep) if entries]
 
 
 def _watch(child: int, asker: socket.socket) -> None:
@@ -206,12 +225,18 @@ def _watch(child: int, asker: socket.socket) -> None:
 
 
 def run(argv: list[str], finder: Torch) -> None:
-    """Do what `python -c` or `python FILE` does with these arguments."""
+    """Do what `python -c`, `-m` or FILE does; the first argument is the small one."""
+    sys.executable, *argv = argv
     sys.meta_path.insert(0, finder)
     main = types.ModuleType("__main__")
     main.__dict__["__builtins__"] = __builtins__
     sys.modules["__main__"] = main
     try:
+        if argv[0] == "-m":
+            sys.argv, sys.path[0] = ["-m", *argv[2:]], str(Path.cwd())
+            finder.forget(argv[1])
+            runpy._run_module_as_main(argv[1])  # type: ignore[attr-defined]
+            return
         if argv[0] == "-c":
             sys.argv, sys.path[0] = ["-c", *argv[2:]], ""
             code = compile(argv[1], "<string>", "exec")

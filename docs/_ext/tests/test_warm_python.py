@@ -45,7 +45,25 @@ PROGRAMS = [
     "echo 'import multiprocessing as m\ndef f(): print(__name__)\n"
     'if __name__ == "__main__":\n p = m.get_context("spawn").Process(target=f)'
     "; p.start(); p.join()' > spawn.py; python spawn.py",
+    # Modules: of the standard library and known to torch, one with torch, none.
+    "python -m json.tool <<< '[1]'; python -m zipfile; echo $?",
+    "echo 'import sys, torch; print(__name__, __spec__.name, sys.argv, sys.path[0])"
+    "; sys.exit(4)' > own.py; python -m own a; echo $?",
+    "python -m torch.distributed.run --help",
+    "echo '1 / 0' > wrong.py; python -m wrong; echo $?",
+    "python -m no_such_module 2>&1 | grep -o 'No module named .*'; echo $?",
+    "mkdir late; echo 'x = 1' > late/late_module.py"
+    "; PYTHONPATH=late python -c 'import late_module, sys"
+    "; print(late_module.__file__, sys.path[1])'",
+    "python -c 'import sys; print(sys.path[1:])'",
 ]
+
+
+def test_a_program_finds_the_small_python(warm, tmp_path):
+    program = "import os, sys; print(sys.executable); print(os.getpid())"
+    assert run(f'python -c "{program}"', warm.env, tmp_path)[1].split()[0] == (
+        warm.python
+    )
 
 
 @pytest.mark.parametrize("program", PROGRAMS)

@@ -8,6 +8,7 @@ start have no effect. A test of these takes a new interpreter.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -37,6 +38,7 @@ def serve(line: int) -> str:
     os.environ["TORCH_DEVICE_BACKEND_AUTOLOAD"] = "0"
     import torch
 
+    gc.freeze()  # else a fork copies all of torch when it collects garbage at its end
     requests = socket.socket(fileno=line)
     while True:
         message, (*files,), _, _ = socket.recv_fds(requests, 1 << 17, 2)
