@@ -2,6 +2,7 @@
 
 Explained in CONTRIBUTING.md, "Writing a chapter". The pages are `_files/<path>.html` of
 the site, with `id="line-N"` on every line; they need no network and no repository host.
+Instead of the guide's chapters, a sidebar as long as the guide, each names its own pages.
 """
 
 from __future__ import annotations
@@ -34,8 +35,11 @@ def _pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
     if not isinstance(app.builder, StandaloneHTMLBuilder):
         return
     index = index_of(app.env)
-    shown = set().union(*used_snippets(app.env).values())
-    for path in sorted({path for path, _ in shown if path in index.snippets}):
+    pages: dict[str, list[str]] = {}  # that show a part of the file
+    for page, used in sorted(used_snippets(app.env).items()):
+        for path in {path for path, _ in used if path in index.snippets}:
+            pages.setdefault(path, []).append(page)
+    for path in sorted(pages):
         text = Path(index.root, path).read_text(encoding="utf-8")
         code = app.builder.highlighter.highlight_block(
             text,
@@ -43,9 +47,18 @@ def _pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
             force=True,
             linespans="line",
         )
-        title = escape(path)
-        body = f'<h1>{title}</h1>\n<div class="snippet-whole-file">{code}</div>'
-        yield f"{FILE_PAGES}/{path}", {"title": title, "body": body}, "page.html"
+        title, name = escape(path), f"{FILE_PAGES}/{path}"
+        links = ", ".join(_link(app, name, page) for page in pages[path])
+        body = (
+            f"<h1>{title}</h1>\n<p>Parts of this file are shown in {links}.</p>\n"
+            f'<div class="snippet-whole-file">{code}</div>'
+        )
+        yield name, {"title": title, "body": body, "sidebars": []}, "page.html"
+
+
+def _link(app: Sphinx, name: str, page: str) -> str:
+    address = escape(app.builder.get_relative_uri(name, page))
+    return f'<a href="{address}">{escape(app.env.titles[page].astext())}</a>'
 
 
 def setup(app: Sphinx) -> None:

@@ -78,6 +78,7 @@ def test_builds_without_a_warning(guide: Project) -> None:
     assert "BLANKLINE" not in html
     whole = Path(guide.out, "_files/openreg/device.py.html").read_text(encoding="utf-8")
     assert 'id="line-5"' in whole
+    assert 'shown in <a href="../../index.html">' in whole  # and no list of chapters
 
 
 def test_snippet_is_dedented(guide: Project) -> None:
