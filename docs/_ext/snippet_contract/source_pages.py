@@ -2,7 +2,7 @@
 
 Explained in CONTRIBUTING.md, "Writing a chapter". The pages are `_files/<path>.html` of
 the site, with `id="line-N"` on every line; they need no network and no repository host.
-Instead of the guide's chapters, a sidebar as long as the guide, each names its own pages.
+Each names the guide's pages that show it, instead of all chapters in a sidebar.
 """
 
 from __future__ import annotations
