@@ -32,6 +32,7 @@ from nox_support.environments import (  # noqa: E402
 )
 from nox_support.machine import THIS, check_machine  # noqa: E402
 from nox_support.releases import compare_releases, try_releases  # noqa: E402
+from nox_support.site import SITE, find_pages, render  # noqa: E402
 from nox_support.soak import run_soak  # noqa: E402
 from nox_support.starter import (  # noqa: E402
     STARTER_SOURCES,
@@ -42,7 +43,6 @@ from nox_support.wheels import check_wheel  # noqa: E402
 
 BUILD = ROOT / "build"
 WHEELS = BUILD / "dist"
-SITE = BUILD / "site"
 PACKAGES = [
     "openreg/torch_conformance",
     "openreg/torch_openreg",
@@ -400,24 +400,12 @@ def run_changed_pages(session: nox.Session) -> Path:
     return tools
 
 
-def find_pages() -> list[Path]:
-    """The pages of the guide: folders that start with `_` hold none."""
-    docs = ROOT / "docs"
-    pages = docs.rglob("*.md")
-    return [page for page in pages if "/_" not in f"/{page.relative_to(docs)}"]
-
-
 def build_site(session: nox.Session) -> None:
     check_machine(session)
     key = fingerprint(SITE_SOURCES)
     measure_operators(session)
     tools = run_changed_pages(session)
-    shutil.rmtree(SITE, ignore_errors=True)  # no page of an earlier build survives
-    # -E reads every page anew: without it, -W passes the second time despite a fault.
-    options = ["-W", "-n", "-E", "--keep-going", "-j", "auto"]
-    output = ["-b", "html", "-d", "build/doctrees"]
-    with step(session, "rendering the guide"):
-        run(session, tools, "sphinx-build", *options, *output, "docs", "build/site")
+    render(session, tools, SITE_SOURCES)
     (SITE / ".key").write_text(key)
     index = SITE / "index.html"
     session.log(f"The guide is ready. Open {index}")

@@ -9,7 +9,7 @@ import venv
 from pathlib import Path
 
 import pytest
-from nox_support import driver, environments, soak, wheels
+from nox_support import driver, environments, site, soak, wheels
 from patience import PATIENCE
 from recording import RecordingSession, Refused, load
 
@@ -316,8 +316,8 @@ def test_fingerprinted_paths_exist(noxfile):
 
 
 def test_a_page_runs_again_only_when_something_changed(noxfile, monkeypatch, tmp_path):
-    monkeypatch.setattr(noxfile, "ROOT", tmp_path)
-    monkeypatch.setattr(environments, "ROOT", tmp_path)
+    for module in (noxfile, environments, site):
+        monkeypatch.setattr(module, "ROOT", tmp_path)
     monkeypatch.setattr(noxfile, "BUILD", tmp_path / "build")
     monkeypatch.setattr(noxfile, "EXAMPLE_SOURCES", ["src"])
     monkeypatch.setattr(noxfile, "environment", lambda session, name: tmp_path)
