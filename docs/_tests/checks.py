@@ -14,6 +14,13 @@ AXE = Axe().axe_script
 WCAG_AA = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
 
 # Lists what reaches past the right edge and is not inside a box that scrolls.
+# Text that is wider than its heading or paragraph is cut off, or lies over other text.
+CUT_OFF = """() => [...document.querySelectorAll("h1, h2, h3, p")]
+  .filter((element) => element.scrollWidth > element.clientWidth + 1)
+  .filter((element) => element.clientWidth > 0)
+  .map((element) => `"${element.textContent.trim().slice(0, 60)}" needs ` +
+    `${element.scrollWidth} of ${element.clientWidth} px`)"""
+
 TOO_WIDE = """() => {
   const edge = document.documentElement.clientWidth;
   if (document.documentElement.scrollWidth <= edge) return [];
@@ -99,8 +106,8 @@ def watch(page: Page, origin: str) -> Watch:
 
 
 def sideways_scroll(page: Page) -> list[str]:
-    """List the elements that make the page itself scroll sideways."""
-    faults = page.evaluate(TOO_WIDE)
+    """List the elements that make the page scroll sideways, and what is cut off."""
+    faults = page.evaluate(TOO_WIDE) + page.evaluate(CUT_OFF)
     width = page.evaluate("document.documentElement.scrollWidth - innerWidth")
     if width > 0 and not faults:
         faults = [f"the page is {width} px wider than the window"]

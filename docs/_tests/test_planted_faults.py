@@ -58,6 +58,14 @@ def test_error_is_seen(
     assert any(wanted in error for error in seen.errors), seen.errors
 
 
+def test_text_that_is_cut_off_is_seen(chromium: Browser, tmp_path: Path) -> None:
+    long = f'<div style="overflow: hidden; width: 90px"><h1>{"a/" * 99}</h1></div>'
+    with open_page(chromium) as page:
+        page.goto(write_page(tmp_path, GOOD + long))
+        (fault,) = sideways_scroll(page)
+    assert fault.startswith('"a/a/')
+
+
 def test_wide_element_is_seen(chromium: Browser, tmp_path: Path) -> None:
     wide = '<div style="width: 900px">wide</div>'
     framed = f'<div style="overflow-x: auto">{wide}</div>'

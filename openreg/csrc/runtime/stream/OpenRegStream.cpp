@@ -19,7 +19,7 @@ constexpr auto kDeviceType = c10::DeviceType::PrivateUse1;
 constexpr size_t kMaxDevices = 64;  // the driver's limit
 
 // LITERALINCLUDE START: CURRENT_STREAM
-// The current stream's id of every device, for one thread. Zero-initialised: each
+// The current stream's id of every device, for one thread. Zero-initialized: each
 // thread starts on the default streams.
 c10::StreamId& current_id(DeviceIndex device) {
   static thread_local std::array<c10::StreamId, kMaxDevices> ids{};

@@ -89,7 +89,7 @@ TEST_F(MemoryTest, WholeDeviceCanBeAllocatedAndNoMore) {
   EXPECT_FAILS(orMalloc(&ptr, SIZE_MAX - 511), orErrorMemoryAllocation, "device 0");
 }
 
-TEST_F(MemoryTest, NeighboursMergeInEveryOrderOfFrees) {
+TEST_F(MemoryTest, NeighborsMergeInEveryOrderOfFrees) {
   const size_t quarter = capacity() / 4;
   std::vector<int> order = {0, 1, 2, 3};
   do {
