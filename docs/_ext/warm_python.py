@@ -193,8 +193,8 @@ def _become(asker: socket.socket) -> list[str]:
     for target, file in enumerate(files):
         os.dup2(file, target)
         os.close(file)
-    os.chdir(folder)
     left = search_path(os.environ)
+    os.chdir(folder)
     os.environ.clear()
     os.environ.update(env)
     rest = [entry for entry in sys.path[1:] if entry not in left]

@@ -38,7 +38,7 @@ def _compile(module: torch.fx.GraphModule, _: Values) -> Callable[..., Any]:
 
 # LITERALINCLUDE START: DYNAMO_CALL
 class _Recorded:
-    """A graph of operators that run without autograd, views and mutation."""
+    """A graph of operators that run without autograd and mutation."""
 
     def __init__(self, module: torch.fx.GraphModule) -> None:
         self._module = module

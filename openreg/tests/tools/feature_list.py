@@ -137,7 +137,7 @@ FEATURES = [
     ),
     required(
         "Copies",
-        "`_copy_from`, `_local_scalar_dense`",
+        "`_copy_from`, `_copy_from_and_resize`",
         (f"{A}ops/Copy.cpp",),
         "operators/test_minimal.py",
         "operators/minimal-copies",
@@ -160,7 +160,7 @@ FEATURES = [
     ),
     optional(
         "Streams",
-        "`getStream`, `exchangeStream` of the guard",
+        "`getNewStream`, `queryStream` of the guard",
         (f"{R}stream/OpenRegStream.cpp", f"{MODULE}streams.py"),
         "runtime/test_stream.py",
         "runtime/stream",
@@ -168,7 +168,7 @@ FEATURES = [
     ),
     optional(
         "Events",
-        "`record`, `block`, `queryEvent` of the guard",
+        "`record`, `block` of the guard, on any stream",
         (f"{R}device/OpenRegGuard.cpp", f"{MODULE}streams.py"),
         "runtime/test_event.py",
         "runtime/event",
@@ -349,7 +349,7 @@ FEATURES = [
     ),
     optional(
         "Graphs",
-        "`at::accelerator::GraphImplInterface`",
+        "`at::GraphImplInterface`",
         (f"{R}graph/OpenRegGraph.cpp",),
         "modules/test_graphs.py",
         "modules/graphs",

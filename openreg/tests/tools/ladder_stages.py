@@ -103,7 +103,8 @@ STAGES = [
     Stage(
         5,
         "Native kernels",
-        "Operators run on the device, at its speed.",
+        "Operators run on the device, at its speed. Without this stage they fall back "
+        "to the CPU silently, so the program asks for a kernel and raises the error itself.",
         "[registration](../operators/registration.md), "
         "[structured operators](../operators/structured.md)",
         "20",
@@ -112,7 +113,8 @@ STAGES = [
     Stage(
         6,
         "Convolution, attention, recurrent networks",
-        "Operators that no fallback covers run.",
+        "Kernels of the device compute convolutions, attention and recurrent layers. "
+        "The starter computes convolutions on the CPU; stages 4 and 5 do not.",
         "[composite kernels](../operators/composite.md)",
         "10",
         "operators/test_composite.py",
@@ -120,7 +122,7 @@ STAGES = [
     Stage(
         7,
         "Random operators and mixed precision",
-        "Kernels draw random numbers, autocast chooses dtypes, and tensors are saved.",
+        "Kernels draw random numbers, and autocast chooses dtypes.",
         "[random kernels](../runtime/random-kernels.md), [amp](../modules/amp.md), "
         "[serialization](../frontend/serialization.md)",
         "5",
@@ -137,7 +139,8 @@ STAGES = [
     Stage(
         9,
         "Distributed",
-        "Processes with a device each reduce their tensors, and Inductor compiles.",
+        "Several processes, each with its own device, reduce their tensors, and "
+        "Inductor compiles.",
         "[distributed](../modules/distributed.md), "
         "[a graph compiler](../modules/compile-backend.md), "
         "[Inductor](../modules/compile-inductor.md)",
