@@ -113,7 +113,7 @@ TAIL = """\
 
 * After stage 3 a network trains. Every operator is right and slow.
 * Stages 4 and 5 make the backend fast.
-* Stages 6 to 9 add convolutions, random kernels, mixed precision, tools and processes.
+* Stages 6 to 9 add convolutions, mixed precision, tools and processes.
 
 Next: [features](features.md), with the files and the test of each one.
 """

@@ -104,7 +104,7 @@ STAGES = [
         5,
         "Native kernels",
         "Operators run on the device, at its speed. Without this stage they fall back "
-        "to the CPU silently, so the program asks for a kernel and raises the error itself.",
+        "silently, so the program itself raises the error.",
         "[registration](../operators/registration.md), "
         "[structured operators](../operators/structured.md)",
         "20",
@@ -113,8 +113,7 @@ STAGES = [
     Stage(
         6,
         "Convolution, attention, recurrent networks",
-        "Kernels of the device compute convolutions, attention and recurrent layers. "
-        "The starter computes convolutions on the CPU; stages 4 and 5 do not.",
+        "Operators that stages 4 and 5 lack; the starter computes them on the CPU.",
         "[composite kernels](../operators/composite.md)",
         "10",
         "operators/test_composite.py",
