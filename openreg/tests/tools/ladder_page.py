@@ -42,9 +42,8 @@ that backend is stages 0 to 3.
 
 Each stage has a program. `nox -s ladder -- all` builds every stage and runs two
 programs on it. The program of the stage passes, and the program of the next stage
-fails. Without `all`, it builds the stages up to 4. The errors below are the verbatim
-errors of these runs, where `...` is the rest of a long line. If an error differs, the
-session fails.
+fails. Without `all`, it builds the stages up to 4. The errors below are those of these
+runs, where `...` is the rest of a long line. If one differs, the session fails.
 
 Stages 0 to 3 are the starter, without the files of later stages. Stage 4 replaces the
 starter by a copy of the large backend that is cut down to the stage:
