@@ -137,7 +137,7 @@ FEATURES = [
     ),
     required(
         "Copies",
-        "`_copy_from`, `_copy_from_and_resize`",
+        "`_copy_from`, and the one that resizes",
         (f"{A}ops/Copy.cpp",),
         "operators/test_minimal.py",
         "operators/minimal-copies",
