@@ -114,7 +114,7 @@ LINES = {
     "torch/_dynamo/variables/builder.py:4059": "unimplemented(",
     "torch/_dynamo/variables/ctx_manager.py:872": "torch.accelerator.device_index",
     "codegen/wrapper.py:3500": "nyi",
-    "common.py:605": '"Scheduling"',
+    "codegen/common.py:605": '"Scheduling"',
     "ir.py:444": "isinstance(device_scheduling, type)",
     "scheduler.py:7006": "is_cpu()",
     "utils.py:3645": "def device_need_guard",
@@ -129,7 +129,6 @@ def test_the_lines_of_torch_that_the_pages_name():
     text = "".join((DOCS / f"{page}.md").read_text() for page in PAGES)
     assert set(re.findall(r"[\w/]+\.(?:py|h):\d+", text)) == LINES.keys()
     folders = (TORCH.parent, TORCH / "include", TORCH / "_inductor")
-    folders += (TORCH / "_inductor/codegen",)
     for place, expected in LINES.items():
         name, _, number = place.partition(":")
         file = next(folder / name for folder in folders if (folder / name).is_file())
