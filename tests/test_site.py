@@ -80,8 +80,10 @@ def test_another_file_renders_all(guide):
 
 def test_after_a_failure_every_page_is_read(guide):
     rendered(guide)
+    (site.SITE / ".key").write_text("of the sources before")
     change(guide, "Prose.", "Wrong prose.")
     assert not rendered(guide, fails=True)
+    assert not (site.SITE / ".key").exists()  # nox -s browser must not take this site
     assert rendered(guide, fails=True)
     assert rendered(guide)
     assert not rendered(guide)

@@ -13,7 +13,6 @@ from playwright.sync_api import ConsoleMessage, Page, Route
 AXE = Axe().axe_script
 WCAG_AA = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
 
-# Lists what reaches past the right edge and is not inside a box that scrolls.
 # Text that is wider than its heading or paragraph is cut off, or lies over other text.
 CUT_OFF = """() => [...document.querySelectorAll("h1, h2, h3, p")]
   .filter((element) => element.scrollWidth > element.clientWidth + 1)
@@ -21,6 +20,7 @@ CUT_OFF = """() => [...document.querySelectorAll("h1, h2, h3, p")]
   .map((element) => `"${element.textContent.trim().slice(0, 60)}" needs ` +
     `${element.scrollWidth} of ${element.clientWidth} px`)"""
 
+# Lists what reaches past the right edge and is not inside a box that scrolls.
 TOO_WIDE = """() => {
   const edge = document.documentElement.clientWidth;
   if (document.documentElement.scrollWidth <= edge) return [];
