@@ -10,8 +10,10 @@ import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
+from checks import Watch, watch
 from playwright.sync_api import Browser, Page, Playwright
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -24,6 +26,7 @@ CHROMIUM_FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # no other host
 ]
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
@@ -115,3 +118,30 @@ def open_page(
         yield context.new_page()
     finally:
         context.close()
+
+
+@dataclass
+class Tab:
+    """A tab that goes from page to page, which takes a third of a tab for each page.
+
+    It is for tests that only look: what a page leaves behind, as the color mode, the
+    next one finds.
+    """
+
+    page: Page
+    origin: str
+    seen: Watch
+
+    def open(self, name: str) -> None:
+        """Go to a page of the site, and record what it does from now on."""
+        self.seen.forget()
+        self.page.goto(self.origin + name)
+
+
+@contextmanager
+def open_tab(
+    browser: Browser, origin: str, *, viewport: dict = DESKTOP, scheme: str = "light"
+) -> Iterator[Tab]:
+    """Open a watched tab for the pages of ``origin``, an address that ends in a slash."""
+    with open_page(browser, viewport=viewport, scheme=scheme) as page:
+        yield Tab(page, origin, watch(page, origin))

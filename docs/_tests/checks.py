@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import ConsoleMessage, Page, Route
+from playwright.sync_api import ConsoleMessage, Page, Request
 
 AXE = Axe().axe_script
 WCAG_AA = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
@@ -48,10 +48,10 @@ FOCUSED = """() => {
 }"""
 
 
-# Code has thousands of tokens in a few colors, and axe takes milliseconds for each. Of
-# those whose colors and fonts are the same, up to the root of the page, one remains;
-# the others are hidden.
-THIN_OUT = """() => {
+# A page has a thousand texts in sixty looks, and axe takes milliseconds to find the
+# contrast of one. Marks the first text of each look: the same colors and fonts, up to
+# the root of the page.
+MARK_LOOKS = """() => {
   const names = new Map();
   const look = (element) => {
     if (!element) return 0;
@@ -66,11 +66,13 @@ THIN_OUT = """() => {
     return names.get(element);
   };
   const seen = new Set();
-  for (const token of document.querySelectorAll(".highlight pre span")) {
-    const plain = [...token.attributes].every(({name}) => name === "class");
-    if (!plain || token.childElementCount) continue;
-    if (seen.has(look(token))) token.style.visibility = "hidden";
-    else seen.add(look(token));
+  for (const element of document.body.querySelectorAll("*")) {
+    const text = element.matches("input, select, textarea") ||
+      [...element.childNodes].some(
+        (node) => node.nodeType === Node.TEXT_NODE && node.textContent.trim());
+    if (!text || !element.checkVisibility({visibilityProperty: true})) continue;
+    if (!seen.has(look(element))) element.dataset.look = "";
+    seen.add(look(element));
   }
 }"""
 
@@ -82,24 +84,29 @@ class Watch:
     outside: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
 
+    def forget(self) -> None:
+        """Begin again, as for the next page of a tab."""
+        self.outside.clear()
+        self.errors.clear()
+
 
 def watch(page: Page, origin: str) -> Watch:
-    """Record errors from now on; block and record requests that leave ``origin``."""
+    """Record errors, and requests that leave ``origin``, from now on.
+
+    No route sees the requests: it would turn the browser's cache off. The browser
+    itself cannot reach another host (``browsing.CHROMIUM_FLAGS``).
+    """
     seen = Watch()
 
-    def on_request(route: Route) -> None:
-        url = route.request.url
-        if url.startswith((origin, "data:", "blob:")):
-            route.continue_()
-        else:
-            seen.outside.append(f"{route.request.resource_type}: {url}")
-            route.abort()
+    def on_request(request: Request) -> None:
+        if not request.url.startswith((origin, "data:", "blob:")):
+            seen.outside.append(f"{request.resource_type}: {request.url}")
 
     def on_console(message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
             seen.errors.append(f"console {message.type}: {message.text}")
 
-    page.route("**/*", on_request)
+    page.on("request", on_request)
     page.on("console", on_console)
     page.on("pageerror", lambda error: seen.errors.append(f"uncaught: {error}"))
     return seen
@@ -119,10 +126,14 @@ def accessibility_faults(page: Page) -> list[str]:
     options = {
         "runOnly": {"type": "tag", "values": WCAG_AA},
         "resultTypes": ["violations"],
+        "preload": False,  # fetches style sheets again, for rules that are not run
     }
-    page.evaluate(THIN_OUT)
-    # Axe.run also transfers what axe found to be right, which takes as long as axe.
+    page.evaluate(MARK_LOOKS)
     page.evaluate(f"() => {{ {AXE} }}")
+    page.evaluate(
+        "axe.configure({rules: [{id: 'color-contrast', selector: '[data-look]'}]})"
+    )
+    # Axe.run also transfers what axe found to be right, which takes as long as axe.
     run = "options => axe.run(document, options).then(({violations}) => violations)"
     violations = page.evaluate(run, options)
     return [

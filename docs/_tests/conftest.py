@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browsing import html_pages, launch, serve, site_folder
+from browsing import PHONE, Tab, html_pages, launch, open_tab, serve, site_folder
 from playwright.sync_api import Browser, sync_playwright
 
 FILE_PAGES = "_files/"  # docs/_ext/snippet_contract/source_pages.py writes them
@@ -78,3 +78,18 @@ def chromium() -> Iterator[Browser]:
         browser = launch(playwright)
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="session")
+def desktop(chromium: Browser, address: str) -> Iterator[Tab]:
+    """Open a light desktop that reads the site over http."""
+    with open_tab(chromium, address) as tab:
+        yield tab
+
+
+@pytest.fixture(scope="session")
+def phone(chromium: Browser, site: Path) -> Iterator[Tab]:
+    """Open a dark phone that reads the site from file://."""
+    origin = site.as_uri() + "/"
+    with open_tab(chromium, origin, viewport=PHONE, scheme="dark") as tab:
+        yield tab

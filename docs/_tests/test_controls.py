@@ -7,18 +7,27 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from browsing import open_page
+from browsing import Tab, open_page
 from playwright.sync_api import Browser, Page
 
 NEXT = re.compile(r'<a class="right-next"\s+href="([^"]+)"')
 PREVIOUS = re.compile(r'<a class="left-prev"\s+href="([^"]+)"')
 PROMPT = re.compile(r">>> |\.\.\.(?: |$)|\$ |>(?: |$)")
-BLOCKS = """() => [...document.querySelectorAll("div.highlight pre")].map((pre) => {
-  const copy = pre.cloneNode(true);
-  copy.querySelectorAll(".callout, .linenos").forEach((node) => node.remove());
-  const session = pre.closest(".highlight-pycon, .highlight-console") !== null;
-  return [session, copy.textContent];
-})"""
+# Presses the copy button of each block; returns what the block shows, and the copy.
+COPY_ALL = """async () => {
+  const blocks = [];
+  for (const pre of document.querySelectorAll("div.highlight pre")) {
+    const shown = pre.cloneNode(true);
+    shown.querySelectorAll(".callout, .linenos").forEach((node) => node.remove());
+    const session = pre.closest(".highlight-pycon, .highlight-console") !== null;
+    const button = pre.parentElement.querySelector("button.copybtn");
+    await navigator.clipboard.writeText("nothing was copied");
+    button?.click();
+    const copied = await navigator.clipboard.readText();
+    blocks.push([session, shown.textContent, button && copied]);
+  }
+  return blocks;
+}"""
 
 
 @pytest.fixture
@@ -36,18 +45,13 @@ def expected_copy(session: bool, shown: str) -> str:
 
 
 def test_copy_button_leaves_out_prompts_output_and_callouts(
-    page: Page, address: str, chapter: str
+    desktop: Tab, chapter: str
 ) -> None:
-    page.goto(f"{address}{chapter}.html")
-    shown = page.evaluate(BLOCKS)
-    buttons = page.locator("button.copybtn")
-    assert buttons.count() == len(shown), f"{chapter}: a block has no copy button"
-    for number, (session, text) in enumerate(shown):
-        page.evaluate("navigator.clipboard.writeText('nothing was copied')")
-        buttons.nth(number).evaluate("(button) => button.click()")
-        copied = page.evaluate("navigator.clipboard.readText()").rstrip()
+    desktop.open(f"{chapter}.html")
+    for number, (session, shown, copied) in enumerate(desktop.page.evaluate(COPY_ALL)):
+        assert copied is not None, f"{chapter}: block {number} has no copy button"
         lines = [line.rstrip() for line in copied.splitlines()]
-        wanted = [line.rstrip() for line in expected_copy(session, text).splitlines()]
+        wanted = [line.rstrip() for line in expected_copy(session, shown).splitlines()]
         wanted = [line for line in wanted if line]
         assert [line for line in lines if line] == wanted, f"{chapter}, block {number}"
 
