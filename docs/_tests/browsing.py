@@ -142,6 +142,6 @@ class Tab:
 def open_tab(
     browser: Browser, origin: str, *, viewport: dict = DESKTOP, scheme: str = "light"
 ) -> Iterator[Tab]:
-    """Open a watched tab for the pages of ``origin``, an address that ends in a slash."""
+    """Open a watched tab for the pages of ``origin``, which ends in a slash."""
     with open_page(browser, viewport=viewport, scheme=scheme) as page:
         yield Tab(page, origin, watch(page, origin))

@@ -24,7 +24,8 @@ LINK = "[lstm, gru layers](../reference/copy-lists.md#lstm-gru-layers)"
 
 def test_the_link_stands_at_the_end_of_the_section() -> None:
     text = with_links(CHAPTER, "operators/layers", ["LSTM, GRU layers"])
-    added = f"{{.copy-list}}\nAll files, with everything that they include: {LINK}.\n"
+    line = f"All files, with what they include and what the test needs: {LINK}."
+    added = f"{{.copy-list}}\n{line}\n"
     assert f"it.\n\n{added}" in text
     assert text.endswith("\n\n## Recap\n\nDone.\n")
 

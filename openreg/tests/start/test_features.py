@@ -3,6 +3,10 @@
 
 import ast
 import re
+import shutil
+import subprocess
+import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -27,6 +31,7 @@ from feature_pages import (
     since,
 )
 from ladder_stages import OPENREG, STAGES, STARTER, TESTS, stage_of
+from needed_by_tests import common, needed_with
 from starter_build import sources
 
 INCLUDE = re.compile(r'#include "([^"]+)"')
@@ -48,6 +53,36 @@ def test_the_pages_are_those_of_the_sources():
 def test_the_test_and_the_chapter_are_there(feature):
     assert (TESTS / feature.test).is_file()
     assert (DOCS / f"{feature.page}.md").is_file()
+
+
+def collect(files, test, folder):
+    """Let pytest collect a test in a folder that has these files and no others."""
+    root = OPENREG.parent
+    for file in files:
+        copy = folder / file.relative_to(root)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, copy)
+    options = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["pytest"]
+    paths = " ".join(options["ini_options"]["pythonpath"])
+    (folder / "pytest.ini").write_text(f"[pytest]\npythonpath = {paths}\n")
+    command = [sys.executable, "-m", "pytest", "-q", "--collect-only"]
+    command += ["-p", "no:cacheprovider", str(test.relative_to(root))]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize(
+    "test",
+    ["modules/test_profiler.py", "modules/test_sharding_attention.py"],
+)
+def test_a_test_with_its_list_is_collected_in_an_empty_folder(test, tmp_path):
+    """One compiles sources and runs examples, one trains a model in processes."""
+    file = TESTS / test
+    files = {file, *common(), *needed_with(file)}
+    process = collect(files, file, tmp_path / "whole")
+    assert process.returncode == 0, process.stdout
+    fewer = {path for path in files if path.name not in ("profiles.py", "ranks.py")}
+    process = collect(fewer, file, tmp_path / "partial")
+    assert "ModuleNotFoundError" in process.stdout + process.stderr
 
 
 def module_files(node, path, tree):

@@ -22,6 +22,7 @@ from ladder_stages import (  # noqa: E402
     driver_functions,
     lines_of,
 )
+from needed_by_tests import TESTS, common, needed_with  # noqa: E402
 from torch_release import CLOSED_IN  # noqa: E402
 
 DOCS = OPENREG.parent / "docs"
@@ -58,8 +59,8 @@ features also have an extension point that came later:
 `openreg/tests/tools/feature_pages.py` writes this page and the
 [lists of files](../reference/copy-lists.md) from the sources. A test copies each list
 into an empty folder, and checks that all included and imported files are there.
-`nox -s ladder` compiles a source of each list in such a folder. Each chapter links its
-list below "Copy into your backend".
+`nox -s ladder` compiles a source of each list in such a folder. The lists also name what
+each test needs. Each chapter links its list below "Copy into your backend".
 
 ## What to take
 
@@ -98,6 +99,11 @@ checks that with object files. No list has the table
 take the lines of yours. Of `openreg/csrc/simulator`, your device needs `AutogradExit`
 only. The lists name its other files because `Launch.h` includes them;
 `openreg/csrc/README.md` says how to do without.
+
+**With the test** come the files that it imports, compiles and runs. Each test also
+needs the `pythonpath` of `pyproject.toml`, and these files:
+
+{common}
 """
 
 
@@ -142,7 +148,8 @@ def since(gap: str) -> str:
 
 
 def lists_page() -> str:
-    return "\n".join([LISTS_HEAD, *(section(feature) for feature in FEATURES)])
+    head = LISTS_HEAD.format(common="\n".join(by_folder(sorted(common()))))
+    return "\n".join([head, *(section(feature) for feature in FEATURES)])
 
 
 def section(feature: Feature) -> str:
@@ -157,6 +164,8 @@ def section(feature: Feature) -> str:
     ]
     if large:
         lines += ["\nIn the large backend:\n", *listing(large)]
+    if with_test := needed_with(TESTS / feature.test):
+        lines += ["\nWith the test:\n", *by_folder(with_test)]
     return "\n".join([*lines, ""])
 
 
