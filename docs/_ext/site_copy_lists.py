@@ -31,8 +31,8 @@ def with_links(source: str, page: str, titles: list[str]) -> str:
     """The source of a page with the links at the end of its section."""
     up = "../" * page.count("/")
     links = [f"[{title.lower()}]({up}{LISTS}.md#{anchor(title)})" for title in titles]
-    line = f"All files, with what they include and what the test needs: {', '.join(links)}.\n"
-    line = f"{{.{NOT_READ}}}\n{line}"
+    line = "All files, with what they include and what the test needs"
+    line = f"{{.{NOT_READ}}}\n{line}: {', '.join(links)}.\n"
     return SECTION.sub(lambda m: f"{m[0].rstrip()}\n\n{line}\n", source, count=1)
 
 

@@ -22,7 +22,7 @@ from ladder_stages import (  # noqa: E402
     driver_functions,
     lines_of,
 )
-from needed_by_tests import TESTS, common, needed_with  # noqa: E402
+from needed_by_tests import TESTS, common, listed_with  # noqa: E402
 from torch_release import CLOSED_IN  # noqa: E402
 
 DOCS = OPENREG.parent / "docs"
@@ -59,8 +59,8 @@ features also have an extension point that came later:
 `openreg/tests/tools/feature_pages.py` writes this page and the
 [lists of files](../reference/copy-lists.md) from the sources. A test copies each list
 into an empty folder, and checks that all included and imported files are there.
-`nox -s ladder` compiles a source of each list in such a folder. The lists also name what
-each test needs. Each chapter links its list below "Copy into your backend".
+`nox -s ladder` compiles a source of each list in such a folder. The lists also name
+what each test needs. Each chapter links its list below "Copy into your backend".
 
 ## What to take
 
@@ -100,8 +100,9 @@ take the lines of yours. Of `openreg/csrc/simulator`, your device needs `Autogra
 only. The lists name its other files because `Launch.h` includes them;
 `openreg/csrc/README.md` says how to do without.
 
-**With the test** come the files that it imports, compiles and runs. Each test also
-needs the `pythonpath` of `pyproject.toml`, and these files:
+**With** a test come the files that it imports, compiles and runs, named from
+`openreg/tests` on. Each test also needs the `pythonpath` of `pyproject.toml`, and these
+files:
 
 {common}
 """
@@ -159,14 +160,17 @@ def section(feature: Feature) -> str:
     lines = [
         f"## {feature.name}\n",
         f"Stage {number}. Chapter: [{feature.page}]({link(feature)}). "
-        f"Test: `openreg/tests/{feature.test}`.\n",
+        f"Test: `openreg/tests/{feature.test}`{with_test(feature)}.\n",
         *listing(files),
     ]
     if large:
         lines += ["\nIn the large backend:\n", *listing(large)]
-    if with_test := needed_with(TESTS / feature.test):
-        lines += ["\nWith the test:\n", *by_folder(with_test)]
     return "\n".join([*lines, ""])
+
+
+def with_test(feature: Feature) -> str:
+    names = [f"`{name}`" for name in listed_with(TESTS / feature.test)]
+    return f", with {', '.join(names)}" if names else ""
 
 
 def listing(files: list[Path]) -> list[str]:

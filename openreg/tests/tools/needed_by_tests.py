@@ -18,6 +18,7 @@ TESTS = Path(__file__).resolve().parents[1]
 OPENREG, REPOSITORY = TESTS.parents[:2]
 MODULES = [TESTS / "support", TESTS / "tools", TESTS / "examples"]
 MODULES += sorted(path for path in MODULES[-1].iterdir() if path.is_dir())
+CPP = TESTS / "cpp"
 IMPORT = re.compile(r"^\s*(?:from|import) (\w+)", re.MULTILINE)
 CONFTEST = "conftest.py"
 
@@ -25,6 +26,23 @@ CONFTEST = "conftest.py"
 def needed_with(test: Path) -> list[Path]:
     """The files to take with a test, but for those that every test needs."""
     return sorted(closure(test, test.with_name(CONFTEST)) - common() - {test})
+
+
+def listed_with(test: Path) -> list[str]:
+    """The same as names below openreg/tests; a folder of which all is needed is one."""
+    needed = needed_with(test)
+    names = {}
+    for path in needed:
+        inside = [folder for folder in path.parents if REPOSITORY in folder.parents]
+        folders = [folder for folder in inside if set(_below(folder)) <= set(needed)]
+        whole = [folder for folder in folders if any(_below(folder))]
+        names[f"{_name(whole[-1])}/" if whole else _name(path)] = None
+    return list(names)
+
+
+def _name(path: Path) -> str:
+    inside = TESTS in path.parents
+    return path.relative_to(TESTS if inside else REPOSITORY).as_posix()
 
 
 @cache
@@ -67,7 +85,7 @@ def _named_by(node: ast.AST) -> Iterator[Path]:
         case ast.ImportFrom(level=0, module=str(module)):
             yield from _module(module)
         case ast.Call(func=ast.Name("compile_cpp"), args=[ast.Constant(str(name)), *_]):
-            yield TESTS / "cpp" / f"{name}.cpp"
+            yield CPP / f"{name}.cpp"
         case ast.BinOp(op=ast.Div()):
             yield from _below(TESTS / "/".join(_strings(node)))
         case ast.Constant(value=str(text)) if text.endswith(".md"):
@@ -99,5 +117,7 @@ def _below(path: Path) -> Iterator[Path]:
     """A file, or those of a folder that belongs together: it has no tests."""
     if path.is_file():
         yield path
-    elif path not in {TESTS, OPENREG, *MODULES[:3]} and not any(path.glob("test_*.py")):
+    elif path not in {TESTS, OPENREG, CPP, *MODULES[:3]} and not any(
+        path.glob("test_*.py")
+    ):
         yield from (p for p in path.rglob("*") if p.is_file() and p.suffix != ".pyc")
