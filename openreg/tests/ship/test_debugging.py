@@ -39,6 +39,27 @@ def test_no_table_of_errors_is_left_out():
         assert heads <= error_index.FIRST_CELLS, f"{path}: a table that is not read"
 
 
+POINTS_ELSEWHERE = re.compile(
+    r"\b(as|see) (above|below)\b|see the (limits|table)|rule above|this table"
+    r"|(^|; |: )the same($|, | \()"
+)
+
+
+def test_no_row_points_to_the_text_around_it():
+    """The index sorts the rows, and the command prints one of them alone."""
+    for row in ROWS:
+        for text in (row["seen"], row["why"]):
+            assert not POINTS_ELSEWHERE.search(text), f"{row['page']}: {text}"
+            assert not text.endswith(":"), f"{row['page']}: {text}"
+
+
+def test_two_gaps_of_a_section_have_a_workaround_each():
+    gaps = [
+        row for row in ROWS if row["page"].endswith("#recomputation-and-random-numbers")
+    ]
+    assert [row["why"].endswith("`fallback_random=False`.") for row in gaps] == [True]
+
+
 def test_rows_name_the_missing_piece_and_the_test():
     """A table with a column for the piece leads to its rows, a message to its test."""
     missing = {row["page"] for row in ROWS if row["why"].startswith("missing: ")}

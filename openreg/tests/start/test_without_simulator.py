@@ -8,6 +8,9 @@ from ladder_stages import OPENREG
 CSRC = OPENREG / "csrc"
 KEPT = ["AutogradExit.h", "AutogradExit.cpp"]
 INCLUDED = re.compile(r'^#include "csrc/simulator/(\w+\.h)"', re.MULTILINE)
+IN_PYTHON = re.compile(
+    r"^from .* import .*\bsimulator\b|\b_sim_|\b_sleep\b", re.MULTILINE
+)
 # Of each room: what launches kernels of its own, or asks for the types of Launch.h.
 HOST_CODE = """
 #include "csrc/aten/RegisterStructuredUnary.cpp"
@@ -25,13 +28,20 @@ HOST_CODE = """
 
 def test_the_readme_names_each_file_that_refers_to_the_simulator():
     _, _, section = (CSRC / "README.md").read_text().partition("## Deleting")
-    named = re.findall(r"^\| `([\w/.]+)`", section, re.MULTILINE)
+    rows = re.findall(r"^\| (`[^|]+) \|", section, re.MULTILINE)
+    named = [name for row in rows for name in re.findall(r"`([\w/.]+)`", row)]
     sources = [*CSRC.rglob("*.*"), *(OPENREG / "torch_openreg/csrc").glob("*.*")]
     found = {
         str(path.relative_to(OPENREG)).removeprefix("csrc/")
         for path in sources
         if path.parent != CSRC / "simulator"
         if {*INCLUDED.findall(path.read_text())} - {*KEPT}
+    }
+    package = OPENREG / "torch_openreg"
+    found |= {
+        str(path.relative_to(OPENREG))
+        for path in (*package.rglob("*.py"), *package.glob("*.pyi"))
+        if path.name != "simulator.py" and IN_PYTHON.search(path.read_text())
     }
     assert found == {*named} - {"CMakeLists.txt"}
     assert "install(FILES simulator/" in (CSRC / "CMakeLists.txt").read_text()

@@ -25,11 +25,11 @@ HEAD = """\
 # Autocast, operator by operator
 
 What each operator computes in under `torch.autocast`, with torch {version}. The policy
-is that of the list in `ATen/autocast_mode.h` that names the operator. The other columns
-were asked of the dispatcher: does the operator have a rule for the device? A test
-compares this page with both. An operator that is not here has no rule anywhere, and
-computes in the dtypes that it gets. [Mixed precision](../modules/amp.md) explains the
-policies.
+is that of the list in `ATen/autocast_mode.h` that names the operator; the CPU can have
+another one. The other columns were asked of the dispatcher: does the operator have a
+rule for the device? A test compares this page with both. An operator that is not here
+has no rule anywhere, and computes in the dtypes that it gets.
+[Mixed precision](../modules/amp.md) explains the policies.
 
 {counts}
 

@@ -52,8 +52,8 @@ advice names the piece, or else the first that fails. A member that is pure virt
 cannot be left out. The cases of the compiler and of the operator database do not run.
 
 **Found: {found} of {total}.** For {only} of them, no other case of the level fails.
-Where nothing fails, PyTorch works without the piece, or the cases that need it need
-another feature that the starter lacks, such as a generator.
+Where nothing fails, no case calls the piece, PyTorch works without it, or its cases
+need another feature that the starter lacks, such as a generator.
 """
 COLUMNS = """\
 | without | level | case | outcome | what else fails |

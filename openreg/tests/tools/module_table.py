@@ -75,7 +75,7 @@ def _without(row: Row) -> str:
         return f"{kind}: `{message.replace('`', '')} ...`" if message else kind
     if row.without == row.given:
         return "the same result"
-    return f"silently `{row.without}`, not `{row.given}`"
+    return f"no exception: `{row.without}`, not `{row.given}`"
 
 
 def _places(name: str, lookups: Lookups) -> str:
