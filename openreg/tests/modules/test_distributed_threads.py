@@ -169,7 +169,11 @@ def test_abort_ends_a_monitored_barrier(run_here):
 
 
 def calls_during_shutdown(folder):
-    """While rank 0 waits for rank 1 in shutdown(), its calls are refused."""
+    """While rank 0 waits for rank 1 in shutdown(), its calls are refused.
+
+    The messages have one tag: each tag has a stream, and beyond 32 of them these two
+    ranks of one process would wait for each other on a shared stream.
+    """
     other = Thread(join, folder, 1)
     group, x = join(folder, 0), tensor()
     other = other.result()
@@ -177,18 +181,19 @@ def calls_during_shutdown(folder):
     ending = Thread(group.shutdown)
     messages = itertools.count()
     with pytest.raises(dist.DistBackendError, match="after the group was destroyed"):
-        for tag in messages:  # the thread may not have begun
-            group.send([tensor(tag)], 1, tag)
+        for number in messages:  # the thread may not have begun
+            group.send([tensor(number)], 1, 0)
+            ending.join(0.001)
     sent = next(messages) - 1
     assert ending.is_alive()
     assert group._get_sequence_number_for_group() == 1
 
     def come():
         other.allreduce([tensor(2)]).wait()
-        for tag in range(sent):
+        for number in range(sent):
             message = tensor(0)
-            other.recv([message], 0, tag).wait()
-            assert message.tolist() == [tag, tag]
+            other.recv([message], 0, 0).wait()
+            assert message.tolist() == [number, number]
 
     Thread(come).result()
     ending.result()
