@@ -48,7 +48,9 @@ def test_copy_button_leaves_out_prompts_output_and_callouts(
     desktop: Tab, chapter: str
 ) -> None:
     desktop.open(f"{chapter}.html")
-    for number, (session, shown, copied) in enumerate(desktop.page.evaluate(COPY_ALL)):
+    blocks = desktop.page.evaluate(COPY_ALL)
+    assert desktop.page.locator("button.copybtn").count() == len(blocks)
+    for number, (session, shown, copied) in enumerate(blocks):
         assert copied is not None, f"{chapter}: block {number} has no copy button"
         lines = [line.rstrip() for line in copied.splitlines()]
         wanted = [line.rstrip() for line in expected_copy(session, shown).splitlines()]

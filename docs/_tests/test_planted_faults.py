@@ -28,12 +28,17 @@ def write_page(folder: Path, body: str, name: str = "page.html") -> str:
 
 
 def test_outside_request_is_seen_and_blocked(chromium: Browser, tmp_path: Path) -> None:
-    image = '<img alt="a picture" src="https://example.com/picture.png">'
-    for body, wanted in ((GOOD, []), (image, ["https://example.com/picture.png"])):
+    """The host is an address: the browser refuses it, not a resolver."""
+    place = "https://192.0.2.1/picture.png"
+    image = f'<img alt="a picture" src="{place}">'
+    for body, wanted in ((GOOD, []), (image, [place])):
+        failures: list[str | None] = []
         with open_page(chromium) as page:
             seen = watch(page, tmp_path.as_uri())
+            page.on("requestfailed", lambda it, told=failures: told.append(it.failure))
             page.goto(write_page(tmp_path, body))
         assert [text.partition(": ")[2] for text in seen.outside] == wanted
+        assert failures == ["net::ERR_NAME_NOT_RESOLVED"] * len(wanted)
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,7 @@ from feature_pages import (
 )
 from ladder_stages import OPENREG, STAGES, STARTER, TESTS, stage_of
 from needed_by_tests import common, needed_with
+from patience import PATIENCE
 from starter_build import sources
 
 INCLUDE = re.compile(r'#include "([^"]+)"')
@@ -62,12 +63,13 @@ def collect(files, test, folder):
         copy = folder / file.relative_to(root)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file, copy)
-    options = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["pytest"]
-    paths = " ".join(options["ini_options"]["pythonpath"])
+    settings = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["pytest"]
+    paths = " ".join(settings["ini_options"]["pythonpath"])
     (folder / "pytest.ini").write_text(f"[pytest]\npythonpath = {paths}\n")
     command = [sys.executable, "-m", "pytest", "-q", "--collect-only"]
     command += ["-p", "no:cacheprovider", str(test.relative_to(root))]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    options = {"cwd": folder, "capture_output": True, "text": True}
+    return subprocess.run(command, timeout=PATIENCE, **options)
 
 
 @pytest.mark.parametrize(
