@@ -22,7 +22,7 @@ PAGE = Path(__file__).resolve().parents[3] / "docs/start/quickstart.md"
 NAME = re.compile(r"\bopenreg\b")  # the driver's own name is spelled OpenReg
 DOCTEST = re.compile(r"^```\{doctest\}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PROGRAM = re.compile(
-    r"^\$ cat > (\S+) <<'END'\n((?:>.*\n)+?)> END\n\$ python \1\n(.*?)^```$",
+    r"^\$ cat > (\S+) <<'END'\n((?:>[^\n]*\n)+?)> END\n\$ python \1\n(.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
 NATIVE = re.compile(r"_dispatch_has_kernel|\.fallback_counts\(\)")
