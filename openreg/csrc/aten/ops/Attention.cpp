@@ -60,7 +60,7 @@ const char* why_not(const at::Tensor& query, const at::Tensor& key,
       ((mask->scalar_type() != dtype && mask->scalar_type() != at::kFloat &&
         mask->scalar_type() != at::kBool) ||
        !at::is_expandable_to(mask->sym_sizes(), {batch, heads, q[2], k[2]}))) {
-    return "the mask must broadcast to the scores, and be boolean or of their dtype";
+    return "the mask must broadcast to the scores, in their dtype, float32 or boolean";
   }
   return nullptr;
 }
