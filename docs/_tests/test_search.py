@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browsing import open_page
-from checks import watch
+from browsing import open_page, open_tab
 from playwright.sync_api import Browser, Page
 from questions import QUESTIONS
 
@@ -20,10 +19,9 @@ def origin(request: pytest.FixtureRequest, site: Path, address: str) -> str:
 
 @pytest.fixture
 def page(chromium: Browser, origin: str) -> Iterator[Page]:
-    with open_page(chromium) as page:
-        seen = watch(page, origin)
-        yield page
-        assert not seen.errors, f"search reports errors: {seen.errors}"
+    with open_tab(chromium, origin) as tab:
+        yield tab.page
+        assert not tab.seen.errors, f"search reports errors: {tab.seen.errors}"
 
 
 def found_pages(page: Page) -> list[str]:

@@ -50,11 +50,8 @@ def render(session: nox.Session, tools: Path, sources: list[str]) -> None:
     if not is_current(stamp, frame):
         shutil.rmtree(SITE, ignore_errors=True)  # no page of an earlier build survives
         options.append("-E")  # reads every page anew
-    for earlier in (
-        stamp,
-        SITE / ".key",
-    ):  # after a failure, neither fits
-        earlier.unlink(missing_ok=True)
+    stamp.unlink(missing_ok=True)  # after a failure, neither fits
+    (SITE / ".key").unlink(missing_ok=True)
     output = ["-b", "html", "-d", "build/doctrees"]
     with step(session, "rendering the guide"):
         run(session, tools, "sphinx-build", *options, *output, "docs", "build/site")

@@ -256,7 +256,10 @@ def by_name(*args, **kwargs):
         (lambda q, k, v: by_name(q, k.half(), v), "same floating point dtype"),
         (lambda q, k, v: by_name(q, k[:, :3], v[:, :3]), "equally many heads"),
         (lambda q, k, v: by_name(q, k[:, :, 1:], v), "do not fit"),
-        (lambda q, k, v: by_name(q, k, v, q), "mask must .* float32 or boolean"),
+        (
+            lambda q, k, v: by_name(q, k, v, q),
+            "mask must broadcast .* float32 or boolean",
+        ),
         (lambda q, k, v: by_name(q, k, v, q.new_ones(1).bool()), "cannot be boolean"),
         (lambda q, k, v: by_name(q, k, v, dropout_p=2), "between 0 and 1"),
         (lambda q, k, v: by_name(q, k.cpu(), v), "same device"),

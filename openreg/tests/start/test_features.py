@@ -3,7 +3,6 @@
 
 import ast
 import re
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -13,6 +12,7 @@ import pytest
 import torch
 from contract import table
 from feature_files import (
+    copy_files,
     copy_into,
     matches,
     needed_files,
@@ -59,10 +59,7 @@ def test_the_test_and_the_chapter_are_there(feature):
 def collect(files, test, folder):
     """Let pytest collect a test in a folder that has these files and no others."""
     root = OPENREG.parent
-    for file in files:
-        copy = folder / file.relative_to(root)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(file, copy)
+    copy_files(files, root, folder)
     settings = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["pytest"]
     paths = " ".join(settings["ini_options"]["pythonpath"])
     (folder / "pytest.ini").write_text(f"[pytest]\npythonpath = {paths}\n")
@@ -73,8 +70,7 @@ def collect(files, test, folder):
 
 
 @pytest.mark.parametrize(
-    "test",
-    ["modules/test_profiler.py", "modules/test_sharding_attention.py"],
+    "test", ["modules/test_profiler.py", "modules/test_sharding_attention.py"]
 )
 def test_a_test_with_its_list_is_collected_in_an_empty_folder(test, tmp_path):
     """One compiles sources and runs examples, one trains a model in processes."""

@@ -25,7 +25,6 @@ FIRST_CELLS = {"you read", "you read or see", "you see", "what you see", "what h
 RAISED = re.compile(
     r"^(?:(?:\w+\.)*\w*(?:Error|Exception): .{12,}|terminate called .+)", re.MULTILINE
 )
-WORKAROUND = re.compile(r"^\* \*\*Workaround:\*\* (.+(?:\n  .+)*)", re.MULTILINE)
 LINK = re.compile(r"\[([^\]]+)\]\(([^)]+)\)")
 HEAD = """\
 # Error index
@@ -88,22 +87,16 @@ def rows_of_page(path: Path) -> Iterator[Row]:
 
 
 def rows_of_gaps(path: Path) -> Iterator[Row]:
-    """Each gap: the errors in its examples, or else its title.
-
-    A section with two gaps has two workarounds: an error has the first one behind it.
-    """
+    """Each gap: the errors in its examples, or else its title."""
     page = path.relative_to(DOCS).as_posix()
     for title, body in sections(path.read_text()):
-        workarounds = list(WORKAROUND.finditer(body))
-        if not workarounds:
+        told = re.findall(r"^\* \*\*(\w+):\*\* (.+(?:\n  .+)*)", body, re.MULTILINE)
+        parts = {name: re.sub(r"\s+", " ", text) for name, text in told}
+        if "Workaround" not in parts:
             continue
-        errors: dict[str, int] = {}
-        for error in RAISED.finditer(body):
-            errors.setdefault(f"`{error[0].replace('`', '')}`", error.start())
-        for seen, place in (errors or {title: 0}).items():
-            behind = (match for match in workarounds if match.start() > place)
-            text = re.sub(r"\s+", " ", next(behind, workarounds[-1])[1])
-            why = f"a gap of torch: {title}. Workaround: {text}"
+        why = f"a gap of torch: {title}. Workaround: {parts['Workaround']}"
+        errors = [f"`{error.replace('`', '')}`" for error in RAISED.findall(body)]
+        for seen in dict.fromkeys(errors or [title]):
             yield row(seen, why, page, anchor(title))
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -128,11 +129,16 @@ def copy_into(feature: Feature, folder: Path) -> list[Path]:
         root = OPENREG
         earlier = [OPENREG / name for name in there_before(stage.number)]
     listed = to_copy(feature)
-    for path in {*earlier, *listed}:
+    copy_files({*earlier, *listed}, root, folder)
+    return [folder / path.relative_to(root) for path in listed]
+
+
+def copy_files(files: Iterable[Path], root: Path, folder: Path) -> None:
+    """Copy files below one folder to the same places below another."""
+    for path in files:
         copy = folder / path.relative_to(root)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, copy)
-    return [folder / path.relative_to(root) for path in listed]
 
 
 def stage_of(path: Path) -> int:

@@ -19,10 +19,11 @@ from ladder_page import anchor, by_folder  # noqa: E402
 from ladder_stages import (  # noqa: E402
     OPENREG,
     STAGES,
+    TESTS,
     driver_functions,
     lines_of,
 )
-from needed_by_tests import TESTS, common, listed_with  # noqa: E402
+from needed_by_tests import common, listed_with  # noqa: E402
 from torch_release import CLOSED_IN  # noqa: E402
 
 DOCS = OPENREG.parent / "docs"

@@ -14,11 +14,15 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-TESTS = Path(__file__).resolve().parents[1]
-OPENREG, REPOSITORY = TESTS.parents[:2]
-MODULES = [TESTS / "support", TESTS / "tools", TESTS / "examples"]
-MODULES += sorted(path for path in MODULES[-1].iterdir() if path.is_dir())
-CPP = TESTS / "cpp"
+from ladder_stages import OPENREG, TESTS
+
+REPOSITORY = OPENREG.parent
+SUPPORT, TOOLS, CPP, EXAMPLES = (
+    TESTS / name for name in ("support", "tools", "cpp", "examples")
+)
+MODULES = [SUPPORT, TOOLS, EXAMPLES]
+MODULES += sorted(path for path in EXAMPLES.iterdir() if path.is_dir())
+OF_ALL_SORTS = {OPENREG, TESTS, SUPPORT, TOOLS, CPP, EXAMPLES}
 IMPORT = re.compile(r"^\s*(?:from|import) (\w+)", re.MULTILINE)
 CONFTEST = "conftest.py"
 
@@ -34,8 +38,7 @@ def listed_with(test: Path) -> list[str]:
     names = {}
     for path in needed:
         inside = [folder for folder in path.parents if REPOSITORY in folder.parents]
-        folders = [folder for folder in inside if set(_below(folder)) <= set(needed)]
-        whole = [folder for folder in folders if any(_below(folder))]
+        whole = [f for f in inside if (files := {*_below(f)}) and files <= {*needed}]
         names[f"{_name(whole[-1])}/" if whole else _name(path)] = None
     return list(names)
 
@@ -52,7 +55,7 @@ def common() -> frozenset[Path]:
     return frozenset(
         path
         for path in names
-        if path.suffix == ".py" and path.parent in {TESTS, MODULES[0]}
+        if path.suffix == ".py" and path.parent in {TESTS, SUPPORT}
     )
 
 
@@ -117,7 +120,5 @@ def _below(path: Path) -> Iterator[Path]:
     """A file, or those of a folder that belongs together: it has no tests."""
     if path.is_file():
         yield path
-    elif path not in {TESTS, OPENREG, CPP, *MODULES[:3]} and not any(
-        path.glob("test_*.py")
-    ):
+    elif path not in OF_ALL_SORTS and not any(path.glob("test_*.py")):
         yield from (p for p in path.rglob("*") if p.is_file() and p.suffix != ".pyc")
