@@ -60,14 +60,18 @@ def pytest_terminal_summary(terminalreporter, config):
 
 @pytest.fixture(autouse=True)
 def _clean_device():
-    """Every test starts on device 0, and leaves no work.
+    """Every test starts on device 0 with nothing compiled, and leaves no work.
 
-    Tensors of an earlier test, in the cycles of an exception that it caught, go before
-    or after a test that counts memory, and not meanwhile.
+    torch compiles one function, such as the one of ``nn.Linear``, eight times at most:
+    the tests before must not count. Tensors of an earlier test, in the cycles of an
+    exception that it caught, go before or after a test that counts memory, and not
+    meanwhile.
     """
     gc.collect(1)
     gc.disable()
     torch.accelerator.set_device_index(0)
+    if "torch._dynamo" in sys.modules:
+        torch._dynamo.reset()
     yield
     for index in range(torch.accelerator.device_count()):
         torch.accelerator.synchronize(index)

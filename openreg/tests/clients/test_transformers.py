@@ -122,7 +122,6 @@ def test_a_compiled_model_with_a_static_cache_writes_the_same_words(make, induct
     expected = model.generate(words, **options)
     model, words = model.to(device), words.to(device)
     options["cache_implementation"] = "static"
-    torch._dynamo.reset()
     torch._dynamo.utils.counters.clear()
     assert_close(model.generate(words, **options).cpu(), expected)
     assert graphs_of_the_compiler() == 0  # transformers did not compile

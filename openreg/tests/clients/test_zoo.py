@@ -56,7 +56,6 @@ def test_a_model_of_the_zoo_trains_as_on_the_cpu(name):
 
 @pytest.mark.parametrize("name", ["bert", "gpt2", "llama", "vit", "resnet"])
 def test_a_compiled_model_of_the_zoo_trains_as_on_the_cpu(name, inductor):
-    torch._dynamo.reset()
     losses = train(name, "openreg", compiled=True)
     assert torch._dynamo.utils.counters["stats"]["unique_graphs"] > 0
     assert_close(losses, train(name, "cpu"), rtol=0, atol=1e-5)

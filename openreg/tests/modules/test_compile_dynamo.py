@@ -6,13 +6,6 @@ import torch
 from torch.testing import assert_close
 
 
-@pytest.fixture(autouse=True)
-def _new_compiler():
-    torch._dynamo.reset()
-    yield
-    torch._dynamo.reset()
-
-
 def compiled(function, **options):
     return torch.compile(function, backend="openreg", **options)
 
@@ -122,3 +115,11 @@ def test_a_copied_model_is_compiled_on_its_own():
         other.weight.zero_()
     assert_close(compiled(other)(x)[0], other.bias)
     assert_close(compiled(net)(x), y)
+
+
+@pytest.mark.parametrize("size", range(1, torch._dynamo.config.recompile_limit + 2))
+def test_what_earlier_tests_compiled_does_not_count(size):
+    net = torch.nn.Linear(size, 2).to("openreg")
+    x = torch.ones(1, size, device="openreg")
+    with torch.no_grad():
+        assert_close(torch.compile(net, backend="eager", fullgraph=True)(x), net(x))

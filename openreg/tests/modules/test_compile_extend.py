@@ -73,7 +73,6 @@ def device_pass():
 
 @pytest.mark.usefixtures("device_pass")
 def test_passes_and_a_lowering_change_what_is_compiled(triple):
-    torch._dynamo.reset()
     with inductor_config.patch(post_grad_custom_post_pass=CosineForSine()):
         call = torch.compile(lambda x: triple(x.sin()) + x.exp(), fullgraph=True)
         x = torch.randn(5, device="openreg")

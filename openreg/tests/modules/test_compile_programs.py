@@ -23,11 +23,8 @@ pytestmark = pytest.mark.usefixtures("inductor")
 
 
 @pytest.fixture(autouse=True)
-def _new_compiler():
-    torch._dynamo.reset()
+def _no_counts():
     counters.clear()
-    yield
-    torch._dynamo.reset()
 
 
 def to_cpu(values):

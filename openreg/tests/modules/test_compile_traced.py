@@ -6,13 +6,6 @@ import torch.nn.functional as F
 from torch.testing import assert_close
 
 
-@pytest.fixture(autouse=True)
-def _new_compiler():
-    torch._dynamo.reset()
-    yield
-    torch._dynamo.reset()
-
-
 def traced(function):
     """Without a graph break."""
     return torch.compile(function, backend="aot_eager", fullgraph=True)

@@ -7,13 +7,6 @@ from torch.testing import assert_close
 pytestmark = pytest.mark.usefixtures("inductor")
 
 
-@pytest.fixture(autouse=True)
-def _new_compiler():
-    torch._dynamo.reset()
-    yield
-    torch._dynamo.reset()
-
-
 class Block(nn.Module):
     """A Transformer block with fused attention."""
 

@@ -186,7 +186,6 @@ def test_autocast_computes_in_float32(op):
 
 @pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
 def test_the_compiler_takes_it(op, backend, inductor):
-    torch._dynamo.reset()
     compiled = torch.compile(
         lambda x, bias: op(x.sin() * 2, bias, 2.0).exp() + 1,
         backend=backend,

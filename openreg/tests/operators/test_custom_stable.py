@@ -60,7 +60,6 @@ def test_opcheck(op):
 
 
 def test_between_fused_kernels(op, inductor):
-    torch._dynamo.reset()
     x, bias = pair(3, 4)
     compiled = torch.compile(
         lambda x, bias: op(x.sin() * 2, bias, 2.0).exp() + 1, fullgraph=True

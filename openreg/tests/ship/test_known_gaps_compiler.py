@@ -15,13 +15,6 @@ TORCH = Path(torch.__file__).parent
 DOCS = Path(__file__).parents[3] / "docs"
 
 
-@pytest.fixture(autouse=True)
-def _new_compiler():
-    torch._dynamo.reset()
-    yield
-    torch._dynamo.reset()
-
-
 def ones():
     return torch.ones(2, device="openreg")
 

@@ -54,7 +54,6 @@ def inductor(_inductor_cache):
         # Neither starts processes that compile nor tries each vector extension.
         with config.patch({"compile_threads": 1, "cpp.vec_isa_ok": True}):
             yield _inductor_cache
-        torch._dynamo.reset()
 
 
 def _compiler_arguments() -> list[str]:
