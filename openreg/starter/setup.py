@@ -21,7 +21,8 @@ class CMakeBuild(build_ext):
         package = Path(self.build_lib).resolve() / "torch_starter"
         configure = ["cmake", "-G", "Ninja", "-S", ROOT, "-B", build]
         configure += [f"-DPython_EXECUTABLE={sys.executable}"]
-        configure += ["-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_UNITY_BUILD=ON"]
+        configure += ["-DCMAKE_BUILD_TYPE=Release"]
+        configure += ["-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=0"]
         configure += [f"-DCMAKE_INSTALL_PREFIX={package}"]
         configure += shlex.split(os.environ.get("CMAKE_ARGS", ""))
         for command in (
