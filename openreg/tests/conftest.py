@@ -60,7 +60,7 @@ def pytest_terminal_summary(terminalreporter, config):
 
 @pytest.fixture(autouse=True)
 def _clean_device():
-    """Every test starts on device 0 with nothing compiled, and leaves no work.
+    """Every test starts on device 0, seeded, with nothing compiled; it leaves no work.
 
     torch compiles one function, such as the one of ``nn.Linear``, eight times at most:
     the tests before must not count. Tensors of an earlier test, in the cycles of an
@@ -70,6 +70,7 @@ def _clean_device():
     gc.collect(1)
     gc.disable()
     torch.accelerator.set_device_index(0)
+    torch.manual_seed(0)
     if "torch._dynamo" in sys.modules:
         torch._dynamo.reset()
     yield

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from empty_pool import stream_without_memory
 from torch_release import has_changed
 
 MIB = 1 << 20
@@ -197,9 +198,8 @@ def test_empty_cache_gives_memory_back():
 
 
 def test_small_requests_share_a_segment_and_neighbours_merge():
-    memory.empty_cache()
+    stream = stream_without_memory()
     reserved = memory.memory_reserved()
-    stream = torch.Stream("openreg")  # its pool is empty
     with stream:
         x, y, z = (device_bytes(1000) for _ in range(3))
     assert memory.memory_reserved() == reserved + 2 * MIB
@@ -231,7 +231,7 @@ def test_small_requests_share_a_segment_and_neighbours_merge():
     ],
 )
 def test_sizes_are_those_of_the_table(settings, size, rounded, segment):
-    with torch.Stream("openreg"):
+    with stream_without_memory():
         reserved, allocated = memory.memory_reserved(), memory.memory_allocated()
         x = device_bytes(size)
         assert memory.memory_reserved() - reserved == segment

@@ -42,16 +42,19 @@ class PeerError(Exception):
 
 
 class Peer:
-    """A process that runs functions of a module, each with a dictionary it may keep."""
+    """A process that runs functions of a module, each with a dictionary it may keep.
 
-    def __init__(self) -> None:
+    Its environment is the one of now, with the variables that are given.
+    """
+
+    def __init__(self, **variables: str) -> None:
         # A server that has imported torch, but not used the device, forks a process in
         # milliseconds. To spawn one takes seconds.
         context = torch.multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(PRELOAD)
         self._line, theirs = context.Pipe()
         self.process = context.Process(
-            target=_serve, args=(theirs, dict(os.environ)), daemon=True
+            target=_serve, args=(theirs, {**os.environ, **variables}), daemon=True
         )
         self.process.start()
         theirs.close()

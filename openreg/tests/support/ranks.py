@@ -3,7 +3,6 @@
 
 import ctypes
 import datetime
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -61,9 +60,8 @@ class Ranks:
         seconds: float = GROUP_SECONDS,
         **options: Any,
     ) -> None:
-        os.environ["OMP_NUM_THREADS"] = "1"  # the processes inherit it
-        os.environ["GLOO_SOCKET_IFNAME"] = "lo"
-        self.peers = [Peer() for _ in range(size)]
+        variables = {"OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
+        self.peers = [Peer(**variables) for _ in range(size)]
         file = folder / "store"
         for rank, peer in enumerate(self.peers):
             peer.start(join, str(file), rank, size, backend, seconds, options)
