@@ -128,6 +128,21 @@ struct InferRelu : InferPointwise<std::tuple<const at::Tensor&>> {
   }
 };
 
+// The CPU's kernel converts nothing, unlike those of the other losses.
+struct InferHuberBackward {
+  template <class... Args>
+  static at::ScalarType run(Form form, std::array<at::Tensor, 1>& outputs,
+                            const ArgumentFacts& facts, const Args&... args) {
+    const at::ScalarType dtype = facts.tensors[1].tensor->scalar_type();  // of `self`
+    for (const ArgumentFacts::Operand& operand : facts.tensors) {
+      TORCH_CHECK(operand.tensor->scalar_type() == dtype, "Found dtype ",
+                  operand.tensor->scalar_type(), " but expected ", dtype);
+    }
+    return InferPointwise<SignatureOf<op::huber_loss_backward>::Arguments>::run(
+        form, outputs, facts, args...);
+  }
+};
+
 struct InferNanToNum {
   using Arguments = SignatureOf<op::nan_to_num>::Arguments;
 
@@ -160,7 +175,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   pointwise<op::smooth_l1_loss_backward, at::smooth_l1_loss_backward_outf,
             op::smooth_l1_loss_backward_grad_input>(m);
   pointwise<op::huber_loss_backward, at::huber_loss_backward_outf,
-            op::huber_loss_backward_out>(m);
+            op::huber_loss_backward_out, InferHuberBackward>(m);
   pointwise<op::binary_cross_entropy_backward, at::binary_cross_entropy_backward_outf,
             op::binary_cross_entropy_backward_grad_input>(m);
 }

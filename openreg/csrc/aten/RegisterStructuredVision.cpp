@@ -2,6 +2,7 @@
 // function, and the rarer ones that have one; see docs/operators/structured.md.
 #include <ATen/CPUFunctions.h>
 #include <ATen/Operators.h>
+#include <ATen/native/FractionalMaxPooling.h>
 #include <ATen/ops/_upsample_bicubic2d_aa.h>
 #include <ATen/ops/_upsample_bicubic2d_aa_backward.h>
 #include <ATen/ops/_upsample_bicubic2d_aa_backward_meta.h>
@@ -42,6 +43,25 @@ using Upsample = at::Tensor(const at::Tensor&, at::IntArrayRef, bool,
                             std::optional<double>, std::optional<double>);
 using UpsampleBackward = at::Tensor(const at::Tensor&, at::IntArrayRef, at::IntArrayRef,
                                     bool, std::optional<double>, std::optional<double>);
+
+// Torch's meta functions leave the random samples to the kernels.
+struct FractionalPool2d : meta::structured_fractional_max_pool2d {
+  void meta(const at::Tensor& self, at::IntArrayRef kernel_size,
+            at::IntArrayRef output_size, const at::Tensor& random_samples) {
+    meta::structured_fractional_max_pool2d::meta(self, kernel_size, output_size,
+                                                 random_samples);
+    at::native::fractional_max_pool_check_shape<2>(self, random_samples);
+  }
+};
+struct FractionalPool3d : meta::structured_fractional_max_pool3d {
+  meta_return_ty meta(const at::Tensor& self, at::IntArrayRef kernel_size,
+                      at::IntArrayRef output_size, const at::Tensor& random_samples) {
+    meta_return_ty checked = meta::structured_fractional_max_pool3d::meta(
+        self, kernel_size, output_size, random_samples);
+    at::native::fractional_max_pool_check_shape<3>(self, random_samples);
+    return checked;
+  }
+};
 
 // The kernels of one resampling with a filter, which the CPU has for few dtypes.
 template <Upsample* kFunction, auto* kOut>
@@ -107,15 +127,13 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
              meta::structured_adaptive_max_pool3d_backward,
              kernels::adaptive_max_pool3d_backward_out>(m);
   structured<op::fractional_max_pool2d, op::fractional_max_pool2d_output,
-             meta::structured_fractional_max_pool2d, cpu::fractional_max_pool2d_outf>(
-      m);
+             FractionalPool2d, cpu::fractional_max_pool2d_outf>(m);
   structured<op::fractional_max_pool2d_backward,
              op::fractional_max_pool2d_backward_grad_input,
              meta::structured_fractional_max_pool2d_backward,
              cpu::fractional_max_pool2d_backward_outf>(m);
   structured<op::fractional_max_pool3d, op::fractional_max_pool3d_output,
-             meta::structured_fractional_max_pool3d, cpu::fractional_max_pool3d_outf>(
-      m);
+             FractionalPool3d, cpu::fractional_max_pool3d_outf>(m);
 }
 
 }  // namespace openreg

@@ -8,14 +8,10 @@ import torch.nn.functional as F
 from against_cpu import check_against_cpu, leaf
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.testing import assert_close
+from torch.utils._pytree import tree_map
 
 B, H, L, S, E = 2, 4, 5, 6, 8
 MATH, FUSED = SDPBackend.MATH, SDPBackend.OVERRIDEABLE
-
-
-@pytest.fixture(autouse=True)
-def _seed():
-    torch.manual_seed(0)
 
 
 def qkv(dtype=torch.float32, heads=H, kv_heads=H, value_size=E):
@@ -283,3 +279,20 @@ def test_a_forward_and_a_backward_do_not_fall_back():
     finally:
         torch.openreg.set_fallback_mode("allow")
     assert all(t.grad.cpu().isfinite().all() for t in leaves)
+
+
+@pytest.mark.filterwarnings("ignore:There is a performance drop")
+def test_a_transform_takes_the_attention_made_of_operators():
+    """torch.vmap has no rule for a backend's own."""
+    leaves = [torch.randn(3, 1, 2, 4, 5) for _ in range(3)]
+
+    def gradients(*each):
+        def loss(q, k, v):
+            return F.scaled_dot_product_attention(q, k, v).square().sum()
+
+        return torch.func.grad(loss, argnums=(0, 1, 2))(*each)
+
+    for call in (F.scaled_dot_product_attention, gradients):
+        actual = torch.vmap(call)(*(t.to("openreg") for t in leaves))
+        expected = torch.vmap(call)(*leaves)
+        assert_close(tree_map(torch.Tensor.cpu, actual), expected)

@@ -98,6 +98,15 @@ def mask(*shape):
             .index_reduce(0, torch.tensor([1, 1]).to(d), ints(2, 2)(d), "amax")
         ),
         lambda d: random(3, 4)(d).renorm(2, 0, 0.5),
+        lambda d: torch.zeros(2, dtype=torch.float16, device=d).fill_(
+            torch.tensor(1e30, device=d)
+        ),
+        lambda d: ints(4)(d).to(torch.uint8).fill_(torch.tensor(300, device=d)),
+        lambda d: (x := ints(4)(d)).fill_(x[1]),
+        lambda d: torch.max(random(4)(d), out=torch.empty((), device=d).double()),
+        lambda d: torch.min(random(4)(d), out=torch.empty((), device=d).half()),
+        lambda d: torch.bucketize(mask(3)(d), torch.arange(5.0).to(d)),
+        lambda d: torch.searchsorted(torch.arange(5).to(d), mask(3)(d), right=True),
         lambda d: torch.addbmm(random(3, 5)(d), random(2, 3, 4)(d), random(2, 4, 5)(d)),
         lambda d: torch.linalg.cross(random(2, 3)(d), random(2, 3)(d)),
     ],
@@ -105,6 +114,33 @@ def mask(*shape):
 @pytest.mark.filterwarnings("ignore:torch.searchsorted", "ignore:index_reduce")
 def test_values_sizes_and_strides(call):
     same(call)
+
+
+@pytest.mark.parametrize(
+    "loss", [F.mse_loss, F.smooth_l1_loss, F.huber_loss], ids=lambda f: f.__name__
+)
+@pytest.mark.parametrize("reduction", ["none", "mean"])
+@pytest.mark.parametrize(
+    "dtype", [torch.int64, torch.bool, torch.float64, torch.float16, torch.bfloat16]
+)
+def test_losses_of_two_dtypes(loss, reduction, dtype):
+    def losses(d, swap=False):
+        x, target = random(2, 3, 4, 5)(d), ints(2, 3, 4, 5)(d).to(dtype)
+        x = x.to(memory_format=torch.channels_last)
+        return loss(*((target, x) if swap else (x, target)), reduction=reduction)
+
+    same(losses)
+    if loss is not F.huber_loss:  # its result has the dtype of the first tensor
+        same(lambda d: losses(d, swap=True))
+
+
+@pytest.mark.parametrize("reduction", ["none", "mean"])
+def test_cross_entropy_keeps_the_memory_format(reduction):
+    def losses(d):
+        x = random(2, 3, 4, 5)(d).sigmoid().to(memory_format=torch.channels_last)
+        return F.binary_cross_entropy(x, x.square(), reduction=reduction)
+
+    same(losses)
 
 
 INDICES = torch.tensor([1, 4, 0, 2, 2, 3])
@@ -126,6 +162,9 @@ def test_embedding_bag(mode, padding, dtype):
     last = {"offsets": (0, 2, 6), "include_last_offset": True}
     check_against_cpu(lambda w: bags(w, **last), weight)
     same(lambda d: bags(weight.to(d), max_norm=0.5))  # as with torch.no_grad()
+    # The CPU's own kernel writes to a bag that is not there.
+    none = bags(weight.to("openreg"), offsets=(0,), include_last_offset=True)
+    assert none.shape == (0, 3)
     if mode == "sum":
         check_against_cpu(
             lambda w, each: bags(w, per_sample_weights=each),

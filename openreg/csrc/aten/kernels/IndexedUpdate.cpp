@@ -4,8 +4,6 @@
 
 #include <ATen/ops/repeat_interleave.h>
 
-#include <algorithm>
-
 #include "csrc/aten/launch/Quiet.h"
 
 namespace openreg::kernels {
@@ -23,10 +21,10 @@ at::Tensor& masked_scatter_out(const at::Tensor& mask, const at::Tensor& source,
 
 at::Tensor& repeat_interleave_out(const at::Tensor& repeats, at::Tensor& out) {
   const at::Tensor all = at::repeat_interleave(repeats, std::nullopt);
-  const int64_t count = std::min(all.numel(), out.numel());
-  out.narrow(0, 0, count).copy_(all.narrow(0, 0, count));
-  out.narrow(0, count, out.numel() - count).zero_();  // output_size was wrong
-  return out;
+  TORCH_CHECK(all.numel() == out.numel(), "repeat_interleave: allocated size does not ",
+              "match required size: output_size=", out.numel(), ", but the repeats ",
+              "give ", all.numel());
+  return out.copy_(all);
 }
 
 }  // namespace openreg::kernels

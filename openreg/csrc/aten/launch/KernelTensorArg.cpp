@@ -50,7 +50,7 @@ KernelTensorArg::KernelTensorArg(const at::Tensor& tensor, bool writable)
       on_host_(tensor.is_cpu()),
       wrapped_number_(tensor.unsafeGetTensorImpl()->is_wrapped_number()) {
   if (on_host_) {
-    TORCH_CHECK(tensor.dim() == 0,
+    TORCH_CHECK(tensor.dim() == 0 && !writable,
                 "openreg: expected all tensors on the openreg device, but got a CPU "
                 "tensor of shape ",
                 tensor.sizes(), "; move it with .to('openreg')");

@@ -135,8 +135,10 @@ int64_t choose_attention(const at::Tensor& query, const at::Tensor& key,
   const at::Context& context = at::globalContext();
   bool fused = context.userEnabledOverrideableSDP();
   bool efficient = context.userEnabledMemEfficientSDP() && !enable_gqa;
+  const bool in_transform = c10::impl::tls_is_dispatch_key_included(
+      c10::DispatchKey::FuncTorchDynamicLayerFrontMode);  // vmap has no rule for them
   if ((fused || efficient) &&  // asked only if it matters: see why_not
-      why_not(query, key, value, attn_mask, enable_gqa) != nullptr) {
+      (in_transform || why_not(query, key, value, attn_mask, enable_gqa) != nullptr)) {
     fused = efficient = false;
   }
   const bool math = context.userEnabledMathSDP();

@@ -22,6 +22,11 @@ at::Tensor places_in(const at::Tensor& sorted, const at::Tensor& self, bool out_
       at::empty(self.sizes(), self.options().dtype(out_int32 ? at::kInt : at::kLong));
   at::native::searchsorted_pre_check(sorted, self, out, out_int32, right, side,
                                      or_undefined(sorter));
+  if (sorted.scalar_type() != self.scalar_type() &&
+      (sorted.scalar_type() == at::kBool || self.scalar_type() == at::kBool)) {
+    const at::ScalarType dtype = at::result_type(sorted, self);
+    return places_in(sorted.to(dtype), self.to(dtype), out_int32, right, side, sorter);
+  }
   launch_out("searchsorted",
              static_cast<at::Tensor& (*)(const at::Tensor&, const at::Tensor&, bool,
                                          bool, Side, const Sorter&, at::Tensor&)>(

@@ -1,6 +1,7 @@
 // Sums, means and maxima of embeddings; see docs/operators/structured.md.
 #include "csrc/aten/NativeLayers.h"
 
+#include <ATen/MemoryOverlap.h>
 #include <ATen/ops/_embedding_bag.h>
 #include <ATen/ops/_embedding_bag_backward_native.h>
 #include <ATen/ops/_embedding_bag_dense_backward.h>
@@ -70,6 +71,12 @@ FourTensors bag_forward(const at::Tensor& weight, const at::Tensor& indices,
   const at::Tensor bag_size = at::empty({counts_end ? offsets.size(0) : bags}, index);
   const at::Tensor places =
       at::empty(mode == kMax ? at::IntArrayRef(sizes) : bag_size.sizes(), index);
+  if (bags == 0) {  // ATen's kernels write to a bag that is not there
+    for (const at::Tensor& out : {bag_of, bag_size, places}) {
+      out.zero_();
+    }
+    return {output, bag_of, bag_size, places};
+  }
   launch_out("_embedding_bag", kKernel, std::array{output, bag_of, bag_size, places},
              weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample,
              include_last, padding_idx);
@@ -87,6 +94,13 @@ at::Tensor bag_dense_backward(const at::Tensor& grad, const at::Tensor& indices,
               "openreg: _embedding_bag_dense_backward: expected a gradient of 2 ",
               "dimensions and indices of 1, but got ", grad.sizes(), " and ",
               indices.sizes());
+  TORCH_CHECK(offset2bag.numel() >= indices.numel() &&
+                  bag_size.numel() >= grad.size(0) &&
+                  (mode != kMax || maximum_indices.sizes() == grad.sizes()),
+              "openreg: _embedding_bag_dense_backward: the lists of bags, of sizes ",
+              offset2bag.sizes(), ", ", bag_size.sizes(), " and ",
+              maximum_indices.sizes(), ", do not go with ", indices.numel(),
+              " indices and a gradient of ", grad.sizes());
   const at::Tensor out = at::empty({num_weights, grad.size(1)}, grad.options());
   launch_out("_embedding_bag_dense_backward",
              Into<at::_embedding_bag_dense_backward>::write, std::array{out}, grad,
@@ -130,6 +144,7 @@ at::Tensor bag_backward(const at::Tensor& grad, const at::Tensor& indices,
 at::Tensor& embedding_renorm_(at::Tensor& self, const at::Tensor& indices,
                               double max_norm, double norm_type) {
   check_same_device("embedding_renorm_", self, indices);
+  at::assert_no_internal_overlap(self);
   check_arguments(
       self.dim() == 2 &&
           (indices.scalar_type() == at::kLong || indices.scalar_type() == at::kInt),

@@ -22,8 +22,12 @@ at::Tensor& fill_scalar_(at::Tensor& self, const at::Scalar& value) {
 
 at::Tensor& fill_tensor_(at::Tensor& self, const at::Tensor& value) {
   TORCH_CHECK(value.dim() == 0,
-              "openreg: fill_ takes a value of 0 dimensions, but got ", value.dim());
-  return fill_scalar_(self, value.item());  // waits for the value, as on CUDA
+              "fill_ only supports 0-dimension value tensor but got tensor with ",
+              value.dim(), " dimensions.");
+  if (value.device() != self.device()) {
+    return fill_scalar_(self, value.item());  // waits for the value, as on CUDA
+  }
+  return self.copy_(value.is_alias_of(self) ? value.clone() : value);
 }
 
 at::Tensor& zero_(at::Tensor& self) {

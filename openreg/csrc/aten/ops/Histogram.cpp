@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "csrc/aten/kernels/Histogram.h"
 #include "csrc/aten/launch/LaunchOut.h"
@@ -73,7 +74,11 @@ at::Tensor bincount(const at::Tensor& self, const std::optional<at::Tensor>& wei
     const at::Tensor found = extremes(self);
     TORCH_CHECK(found[0].item<int64_t>() >= 0,
                 "bincount only supports 1-d non-negative integral inputs.");
-    bins = std::max(bins, found[1].item<int64_t>() + 1);
+    const auto largest = found[1].item<int64_t>();
+    constexpr int64_t kLimit = std::numeric_limits<int64_t>::max();
+    TORCH_CHECK(largest < kLimit, "maximum value of input overflowed, it should be < ",
+                kLimit, " but got ", largest);
+    bins = std::max(bins, largest + 1);
   }
   at::ScalarType dtype = at::kLong;
   if (is_given(weights) && self.numel() > 0) {

@@ -41,7 +41,7 @@ bool any_given(const IndexList& indices) {
 }
 
 // The indices as numbers on the device of `self`. They may come from the CPU on every
-// device, and a list of them from both. A mask becomes numbers here, once: the host
+// device, and a list of them from several. A mask becomes numbers here, once: the host
 // waits for how many, as it does on CUDA.
 IndexList as_numbers(const at::Tensor& self, const IndexList& indices) {
   TORCH_CHECK_INDEX(static_cast<int64_t>(indices.size()) <= self.dim(),
@@ -55,12 +55,21 @@ IndexList as_numbers(const at::Tensor& self, const IndexList& indices) {
     const bool given = is_given(index);
     masks |= given &&
              (index->scalar_type() == at::kBool || index->scalar_type() == at::kByte);
-    const bool move = given && index->is_cpu();
+    const bool move = given && index->device() != self.device();
     moved.push_back(move ? std::make_optional(index->to(self.device())) : index);
   }
   return masks ? at::native::toListOfOptionalTensors(
                      at::native::expandTensors(self, moved))
                : moved;
+}
+
+// The values as an argument of a kernel: one value may come from any device.
+at::Tensor values_for(const at::Tensor& self, const at::Tensor& values) {
+  if (values.dim() > 0) {
+    check_same_device("index_put_", self, values);
+  }
+  const bool known = values.is_cpu() || values.device() == self.device();
+  return known ? values : values.to(self.device());
 }
 
 // The sizes of what `numbers` select.
@@ -203,7 +212,8 @@ at::Tensor& index_out(const at::Tensor& self, const IndexList& indices,
 }
 
 at::Tensor& index_put_impl_(at::Tensor& self, const IndexList& indices,
-                            const at::Tensor& values, bool accumulate, bool unsafe) {
+                            const at::Tensor& given, bool accumulate, bool unsafe) {
+  const at::Tensor values = values_for(self, given);
   warn_of_expanded("index_put_", self,
                    "advanced indexing e.g. tensor[indices] = tensor");
   if (!accumulate && values.numel() == 1) {

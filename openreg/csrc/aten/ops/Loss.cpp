@@ -2,6 +2,7 @@
 #include "csrc/aten/NativeLayers.h"
 
 #include <ATen/ExpandUtils.h>
+#include <ATen/TensorIterator.h>
 #include <ATen/core/Reduction.h>
 #include <ATen/native/Resize.h>
 #include <ATen/ops/binary_cross_entropy.h>
@@ -19,20 +20,23 @@
 namespace openreg {
 namespace {
 
-// A loss without reduction has the broadcast shape, any other is one number.
-c10::DimVector sizes_of_loss(const at::Tensor& self, const at::Tensor& target,
-                             int64_t reduction) {
-  c10::DimVector sizes = at::infer_size_dimvector(self.sizes(), target.sizes());
-  return reduction == at::Reduction::None ? sizes : c10::DimVector();
-}
-
+// A loss without reduction has shape and memory format of an operation on both tensors,
+// any other is one number.
 at::Tensor make_loss(const char* name, const at::Tensor& self, const at::Tensor& target,
-                     int64_t reduction) {
+                     int64_t reduction, at::ScalarType dtype) {
   TORCH_CHECK_VALUE(reduction >= 0 && reduction < at::Reduction::END, name,
                     ": reduction must be 0 (none), 1 (mean) or 2 (sum), not ",
                     reduction);
-  return at::empty(sizes_of_loss(self, target, reduction),
-                   self.options().dtype(at::result_type(self, target)));
+  if (reduction != at::Reduction::None) {
+    return at::empty({}, self.options().dtype(dtype));
+  }
+  at::Tensor out;
+  return at::TensorIterator::binary_op(out, self, target).output().to(dtype);
+}
+
+// The kernels take floating-point numbers of two dtypes, but no integers with them.
+at::Tensor without_integers(const at::Tensor& tensor, at::ScalarType dtype) {
+  return tensor.is_floating_point() ? tensor : tensor.to(dtype);
 }
 
 // With out= the caller's tensor gets the result of `loss` with its sizes.
@@ -48,9 +52,10 @@ at::Tensor& write(const at::Tensor& loss, at::Tensor& out) {
 at::Tensor mse_loss(const at::Tensor& self, const at::Tensor& target,
                     int64_t reduction) {
   check_same_device("mse_loss", self, target);
-  at::Tensor out = make_loss("mse_loss", self, target, reduction);
-  launch_out("mse_loss", Into<at::mse_loss>::write, std::array{out}, self, target,
-             reduction);
+  const at::ScalarType dtype = at::result_type(self, target);
+  at::Tensor out = make_loss("mse_loss", self, target, reduction, dtype);
+  launch_out("mse_loss", Into<at::mse_loss>::write, std::array{out},
+             without_integers(self, dtype), without_integers(target, dtype), reduction);
   return out;
 }
 
@@ -58,9 +63,11 @@ at::Tensor smooth_l1_loss(const at::Tensor& self, const at::Tensor& target,
                           int64_t reduction, double beta) {
   TORCH_CHECK(beta >= 0, "smooth_l1_loss does not support negative values for beta.");
   check_same_device("smooth_l1_loss", self, target);
-  at::Tensor out = make_loss("smooth_l1_loss", self, target, reduction);
-  launch_out("smooth_l1_loss", Into<at::smooth_l1_loss>::write, std::array{out}, self,
-             target, reduction, beta);
+  const at::ScalarType dtype = at::result_type(self, target);
+  at::Tensor out = make_loss("smooth_l1_loss", self, target, reduction, dtype);
+  launch_out("smooth_l1_loss", Into<at::smooth_l1_loss>::write, std::array{out},
+             without_integers(self, dtype), without_integers(target, dtype), reduction,
+             beta);
   return out;
 }
 
@@ -68,9 +75,13 @@ at::Tensor huber_loss(const at::Tensor& self, const at::Tensor& target,
                       int64_t reduction, double delta) {
   TORCH_CHECK(delta > 0, "huber_loss does not support non-positive values for delta.");
   check_same_device("huber_loss", self, target);
-  at::Tensor out = make_loss("huber_loss", self, target, reduction);
-  launch_out("huber_loss", Into<at::huber_loss>::write, std::array{out}, self, target,
-             reduction, delta);
+  const at::ScalarType dtype = self.scalar_type();
+  const at::ScalarType common = at::result_type(self, target);
+  TORCH_CHECK(at::canCast(common, dtype), "result type ", common,
+              " can't be cast to the desired output type ", dtype);
+  at::Tensor out = make_loss("huber_loss", self, target, reduction, dtype);
+  launch_out("huber_loss", Into<at::huber_loss>::write, std::array{out}, self,
+             without_integers(target, dtype), reduction, delta);
   return out;
 }
 
@@ -84,7 +95,8 @@ at::Tensor binary_cross_entropy(const at::Tensor& self, const at::Tensor& target
                 self.sizes(), " doesn't match the broadcast shape ",
                 at::IntArrayRef(sizes));
   }
-  at::Tensor out = make_loss("binary_cross_entropy", self, target, reduction);
+  at::Tensor out = make_loss("binary_cross_entropy", self, target, reduction,
+                             at::result_type(self, target));
   launch_out("binary_cross_entropy", Into<at::binary_cross_entropy>::write,
              std::array{out}, self, target, weight, reduction);
   return out;

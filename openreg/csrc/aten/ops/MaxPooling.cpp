@@ -11,6 +11,9 @@
 #include <ATen/ops/max_unpool2d.h>
 #include <ATen/ops/max_unpool3d.h>
 
+#include <algorithm>
+#include <limits>
+
 #include "csrc/aten/kernels/Into.h"
 #include "csrc/aten/kernels/MaxPooling.h"
 #include "csrc/aten/launch/LaunchOut.h"
@@ -26,6 +29,13 @@ bool one_or_three(at::IntArrayRef values) {
   return values.size() == 1 || values.size() == 3;
 }
 
+// ATen's kernels compute with numbers of 32 bits.
+bool fit_int(at::IntArrayRef values) {
+  return std::all_of(values.begin(), values.end(), [](int64_t value) {
+    return value <= std::numeric_limits<int>::max();
+  });
+}
+
 // The sizes after pooling, checked with torch's own words.
 c10::DimVector pooled(const at::Tensor& self, at::IntArrayRef kernel,
                       at::IntArrayRef stride, at::IntArrayRef padding,
@@ -35,7 +45,8 @@ c10::DimVector pooled(const at::Tensor& self, at::IntArrayRef kernel,
       (stride.empty() || one_or_three(stride)) &&
       (self.dim() == 4 || self.dim() == 5) && has_elements(self, self.dim() - 4) &&
       none_below(kernel, 1) && none_below(stride, 1) && none_below(dilation, 1) &&
-      none_below(padding, 0);
+      none_below(padding, 0) && fit_int(kernel) && fit_int(stride) &&
+      fit_int(dilation) && fit_int(padding);
   const auto ask_cpu = [&] {
     at::max_pool3d_with_indices(zeros_for(self), kernel, stride, padding, dilation,
                                 ceil_mode);

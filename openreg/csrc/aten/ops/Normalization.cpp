@@ -41,6 +41,16 @@ ThreeTensors gradients(const at::Tensor& input, at::TensorOptions weight_options
           parameter(mask[1]), parameter(mask[2])};
 }
 
+void check_gradient(const char* name, const at::Tensor& grad_out,
+                    const at::Tensor& input) {
+  TORCH_CHECK(grad_out.scalar_type() == input.scalar_type() &&
+                  grad_out.sizes() == input.sizes(),
+              "openreg: ", name, ": expected a gradient as the input, of dtype ",
+              input.scalar_type(), " and shape ", input.sizes(),
+              ", but got one of dtype ", grad_out.scalar_type(), " and shape ",
+              grad_out.sizes());
+}
+
 // Throws unless each of `parameters` has a number of dtype `expected` for each channel.
 template <class... Parameters>
 void check_batch_norm(const at::Tensor& input, at::ScalarType expected,
@@ -105,6 +115,10 @@ ThreeTensors native_layer_norm_backward(const at::Tensor& grad_out,
                                         const std::optional<at::Tensor>& bias,
                                         std::array<bool, 3> output_mask) {
   check_same_device("native_layer_norm_backward", grad_out, input, mean, rstd, weight);
+  check_gradient("native_layer_norm_backward", grad_out, input);
+  TORCH_CHECK(is_given(weight) || mean.scalar_type() == input.scalar_type(),
+              "expected scalar type ", input.scalar_type(), " but found ",
+              mean.scalar_type());
   at::native::_check_layer_norm_inputs(input, normalized_shape, or_undefined(weight),
                                        or_undefined(bias));
   const at::Tensor& parameter = is_given(weight) ? *weight : input;
@@ -159,6 +173,7 @@ ThreeTensors native_group_norm_backward(
     const at::Tensor& rstd, const std::optional<at::Tensor>& weight, int64_t N,
     int64_t C, int64_t HxW, int64_t group, std::array<bool, 3> output_mask) {
   check_same_device("native_group_norm_backward", grad_out, input, mean, rstd, weight);
+  check_gradient("native_group_norm_backward", grad_out, input);
   const at::Tensor& parameter = is_given(weight) ? *weight : input;
   const ThreeTensors grads = gradients(input, parameter.options(), {C},
                                        input.suggest_memory_format(), output_mask);
@@ -260,6 +275,7 @@ ThreeTensors native_batch_norm_backward(const at::Tensor& grad_out,
                                         std::array<bool, 3> output_mask) {
   check_same_device("native_batch_norm_backward", grad_out, input, weight, running_mean,
                     running_var, save_mean, save_invstd);
+  check_gradient("native_batch_norm_backward", grad_out, input);
   const at::Tensor& parameter = is_given(weight) ? *weight : input;
   const ThreeTensors grads = gradients(input, parameter.options(), {input.size(1)},
                                        input.suggest_memory_format(), output_mask);

@@ -10,6 +10,7 @@
 #include "csrc/aten/kernels/RandomDropout.h"
 #include "csrc/aten/launch/KernelTensorArg.h"
 #include "csrc/aten/launch/Launch.h"
+#include "csrc/aten/launch/OptionalTensor.h"
 #include "csrc/aten/ops/RandomLaunch.h"
 #include "csrc/runtime/random/OpenRegGenerator.h"
 
@@ -58,6 +59,7 @@ std::tuple<at::Tensor, at::Tensor> native_dropout(const at::Tensor& input, doubl
 
 at::Tensor native_dropout_backward(const at::Tensor& grad, const at::Tensor& mask,
                                    double scale) {
+  check_same_device("native_dropout_backward", grad, mask);
   TORCH_CHECK(mask.scalar_type() == at::kBool,
               "openreg: native_dropout_backward expects a mask of dtype bool, but got ",
               mask.scalar_type());
@@ -84,6 +86,7 @@ at::Tensor& rrelu_with_noise_out(const at::Tensor& self, at::Tensor& noise,
                                  const at::Scalar& lower, const at::Scalar& upper,
                                  bool training, OptionalGenerator generator,
                                  at::Tensor& out) {
+  check_same_device("rrelu_with_noise", self, noise, out);
   TORCH_CHECK(self.sizes() == noise.sizes(),
               "noise tensor shape must match self tensor shape. Got self.shape = ",
               self.sizes(), " noise.shape = ", noise.sizes());

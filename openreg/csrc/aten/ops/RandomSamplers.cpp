@@ -8,6 +8,7 @@
 #include "csrc/aten/kernels/RandomSamplers.h"
 #include "csrc/aten/launch/KernelTensorArg.h"
 #include "csrc/aten/launch/Launch.h"
+#include "csrc/aten/launch/OptionalTensor.h"
 #include "csrc/aten/ops/RandomLaunch.h"
 #include "csrc/aten/ops/ValueCheck.h"
 #include "csrc/runtime/random/OpenRegGenerator.h"
@@ -57,6 +58,7 @@ at::Tensor binomial(const at::Tensor& count, const at::Tensor& probability,
                     probability.scalar_type());
   TORCH_CHECK(count.scalar_type() == probability.scalar_type(), "Found dtype ",
               probability.scalar_type(), " but expected ", count.scalar_type());
+  check_same_device("binomial", count, probability);
   const auto sizes = at::infer_size(count.sizes(), probability.sizes());
   const at::Tensor out =
       openreg::empty(sizes, count.scalar_type(), at::kStrided, count.device(), {}, {});

@@ -33,13 +33,15 @@ at::Tensor& extremum(const char* name, UnaryFunction* function, const at::Tensor
   TORCH_CHECK(self.numel() > 0, name,
               "(): Expected reduction dim to be specified for input.numel() == 0. ",
               "Specify the reduction dim with the 'dim' argument.");
-  TORCH_CHECK(self.scalar_type() == out.scalar_type(), "Expected out tensor to have ",
-              "dtype ", self.scalar_type(), ", but got ", out.scalar_type(),
-              " instead");
+  TORCH_CHECK(at::canCast(self.scalar_type(), out.scalar_type()), "result type ",
+              self.scalar_type(), " can't be cast to the desired output type ",
+              out.scalar_type());
   check_same_device(name, self, out);
   at::native::resize_output(out, {});
-  launch_out(name, function, std::array{out}, self);
-  return out;
+  const bool casts = self.scalar_type() != out.scalar_type();
+  const at::Tensor result = casts ? at::empty({}, self.options()) : out;
+  launch_out(name, function, std::array{result}, self);
+  return casts ? out.copy_(result) : out;
 }
 
 at::Tensor& variance(const char* name, VarFunction* function, const at::Tensor& self,
@@ -158,8 +160,10 @@ std::tuple<at::Tensor&, at::Tensor&> mode_out(const at::Tensor& self, int64_t di
   check_pair("mode", self, values, indices);
   at::native::zero_numel_check_dims(self, at::maybe_wrap_dim(dim, self.dim()),
                                     "mode()");
-  at::assert_no_internal_overlap(values);
-  at::assert_no_internal_overlap(indices);
+  for (const at::Tensor& out : {values, indices}) {
+    at::assert_no_internal_overlap(out);
+    at::assert_no_overlap(out, self);
+  }
   resize_pair(self, dim, keepdim, values, indices);
   launch_out("mode", at::mode_outf, std::array{values, indices}, self, dim, keepdim);
   return {values, indices};

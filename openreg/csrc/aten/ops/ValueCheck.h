@@ -16,13 +16,16 @@ namespace openreg {
 // that a wrong value is refused before anything is written. A capture cannot
 // wait: a wrong value becomes a fault of the replay that meets it.
 inline bool all_elements(const at::Tensor& tensor, kernels::ValueRange range) {
+  const auto in = KernelTensorArg::input(tensor);
+  TORCH_CHECK(!tensor.is_cpu(),
+              "openreg: expected a tensor on the openreg device, but ",
+              "got a number on the CPU; move it with .to('openreg')");
   const bool captured =
       StreamCapture::of(current_stream(tensor.device().index())) != nullptr;
   const at::Tensor answer =
       empty({}, at::kBool, at::kStrided, tensor.device(), std::nullopt, std::nullopt);
   launch("check values", tensor.device(),
-         [in = KernelTensorArg::input(tensor), out = KernelTensorArg(answer), range,
-          captured] {
+         [in, out = KernelTensorArg(answer), range, captured] {
            kernels::check_values(in.alias(), range, /*must_hold=*/captured,
                                  out.alias());
          });

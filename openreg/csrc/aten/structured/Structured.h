@@ -132,7 +132,7 @@ struct StructuredOp<std::tuple<Args...>, std::index_sequence<I...>> {
     const OpenRegGuard scope(device_of(kernel.name, all_on_device, outputs, facts));
     const at::ScalarType dtype = infer(form, outputs, facts, args...);  // (1)
     if (all_on_device && form != Form::Functional) {
-      kernel.check_overlaps(form, outputs[0], facts);
+      (kernel.check_overlaps(form, outputs[I], facts), ...);
     }
     run<Call>(kernel, form, dtype, outputs, facts, args...);  // (2)
     return outputs;
