@@ -92,12 +92,17 @@ KNOWN_OF_WAYS = [
         "mistakes",
         ERROR,
         "NotImplementedError: .* not implemented for|expected scalar type",
-        "aminmax kthvalue nn.functional.binary_cross_entropy mode "
-        "nn.functional.smooth_l1_loss nn.functional.mse_loss nn.functional.huber_loss "
-        "bucketize searchsorted renorm "
+        "aminmax kthvalue nn.functional.binary_cross_entropy mode renorm "
         "nn.functional.embedding",
         "The device refuses a dtype before it checks anything else. The CPU has "
         "other errors first, or none without elements.",
+    ),
+    some(
+        "mistakes",
+        ERROR,
+        "found ComplexFloat|not implemented for 'ComplexFloat'",
+        "nn.functional.smooth_l1_loss nn.functional.mse_loss bucketize searchsorted",
+        "The same, for complex numbers alone.",
     ),
     some(
         "mistakes",
@@ -222,19 +227,10 @@ KNOWN_OF_WAYS = [
         "Torch has no second derivative of fused attention, on CUDA either.",
     ),
     some(
-        "vmap",
-        WRONG,
-        "TreeSpec",
-        "nn.functional.scaled_dot_product_attention",
-        "Torch refuses a batch of what draws random numbers in fused attention.",
-    ),
-    some(
         "backward, double backward, vmap",
         WRONG,
         "strides",
-        "ormqr linalg.solve linalg.solve_ex linalg.solve_triangular linalg.tensorsolve "
-        "nn.functional.smooth_l1_loss nn.functional.mse_loss nn.functional.huber_loss "
-        "nn.functional.binary_cross_entropy",
+        "ormqr linalg.solve linalg.solve_ex linalg.solve_triangular linalg.tensorsolve",
         "A composite kernel chooses the layout by the device. The values are the same.",
     ),
     some(
