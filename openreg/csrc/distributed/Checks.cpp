@@ -13,6 +13,12 @@ const char* name_of_reduction(int64_t op) {
   return op >= 0 && op < std::ssize(kNames) ? kNames[op] : "UNUSED";
 }
 
+void check_length(const char* name, const std::vector<at::Tensor>& list, int ranks) {
+  TORCH_CHECK_VALUE(list.size() == static_cast<size_t>(ranks), name,
+                    " takes a list of one tensor for each of ", ranks,
+                    " ranks, but got ", list.size());
+}
+
 }  // namespace
 
 using c10d::ReduceOp;
@@ -69,15 +75,22 @@ void check_single(const char* name, size_t tensors) {
 
 void check_list(const char* name, const std::vector<at::Tensor>& list, int ranks,
                 const at::Tensor& one) {
-  TORCH_CHECK_VALUE(list.size() == static_cast<size_t>(ranks), name,
-                    " takes a list of one tensor for each of ", ranks,
-                    " ranks, but got ", list.size());
+  check_length(name, list, ranks);
   for (const at::Tensor& tensor : list) {
     TORCH_CHECK_VALUE(tensor.numel() == one.numel(), name,
                       " takes a list of tensors of ", one.numel(),
                       " elements, as large as its other tensor, but got one of ",
                       tensor.numel());
   }
+}
+
+void check_uneven_list(const char* name, const std::vector<at::Tensor>& list, int ranks,
+                       int rank, const at::Tensor& one) {
+  check_length(name, list, ranks);
+  TORCH_CHECK_VALUE(list[rank].numel() == one.numel(), name, " of rank ", rank,
+                    " takes as tensor ", rank, " of its list one of ", one.numel(),
+                    " elements, as large as its other tensor, but got one of ",
+                    list[rank].numel());
 }
 
 void check_whole(const char* name, const at::Tensor& whole, int ranks,

@@ -22,6 +22,11 @@ void check_single(const char* name, size_t tensors);
 void check_list(const char* name, const std::vector<at::Tensor>& list, int ranks,
                 const at::Tensor& one);
 
+// ValueError unless there are `ranks` tensors, and the one of `rank` is as large as
+// `one`: each rank may have its own size.
+void check_uneven_list(const char* name, const std::vector<at::Tensor>& list, int ranks,
+                       int rank, const at::Tensor& one);
+
 // ValueError unless `whole` has `ranks` times the elements of `part`.
 void check_whole(const char* name, const at::Tensor& whole, int ranks,
                  const at::Tensor& part);

@@ -140,9 +140,9 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::gather_lists(
         // An all-gather needs one buffer for all ranks; a list has many.
         for (int root = 0; root < getSize(); ++root) {
           for (size_t i = 0; i < inputs.size(); ++i) {
-            const auto [data, count, dtype] = CommBuffer::of_bytes(inputs[i]);
-            OCCL_CHECK(occlBroadcast(data, CommBuffer::of_bytes(outputs[root][i]).data,
-                                     count, dtype, root, comm, stream));
+            const auto [data, count, dtype] = CommBuffer::of_bytes(outputs[root][i]);
+            OCCL_CHECK(occlBroadcast(CommBuffer::of_bytes(inputs[i]).data, data, count,
+                                     dtype, root, comm, stream));
           }
         }
       });
@@ -153,7 +153,7 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::allgather(
   constexpr const char* kName = "occl::all_gather";
   check_single(kName, inputs.size());
   check_single(kName, outputs.size());
-  check_list(kName, outputs[0], getSize(), inputs[0]);
+  check_uneven_list(kName, outputs[0], getSize(), getRank(), inputs[0]);
   Lists of_ranks;
   for (const at::Tensor& output : outputs[0]) {
     of_ranks.push_back({output});
@@ -273,7 +273,7 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::reduce_scatter(
   constexpr const char* kName = "occl::reduce_scatter";
   check_single(kName, outputs.size());
   check_single(kName, inputs.size());
-  check_list(kName, inputs[0], getSize(), outputs[0]);
+  check_uneven_list(kName, inputs[0], getSize(), getRank(), outputs[0]);
   check_reduction(kName, options.reduceOp, outputs[0].scalar_type());
   const auto op =
       to_occl(multiplied(options.reduceOp, inputs[0], false), outputs[0].scalar_type());
@@ -284,10 +284,10 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::reduce_scatter(
        .inputs = inputs[0],
        .timeout = options.timeout},
       [&](occlComm_t comm, orStream_t stream) {
-        const auto [data, count, dtype] = CommBuffer::of_numbers(outputs[0]);
         for (int root = 0; root < getSize(); ++root) {
-          OCCL_CHECK(occlReduce(CommBuffer::of_numbers(inputs[0][root]).data, data,
-                                count, dtype, op, root, comm, stream));
+          const auto [data, count, dtype] = CommBuffer::of_numbers(inputs[0][root]);
+          OCCL_CHECK(occlReduce(data, CommBuffer::of_numbers(outputs[0]).data, count,
+                                dtype, op, root, comm, stream));
         }
       });
 }

@@ -126,6 +126,27 @@ def reduce_lists(state):
     torch.testing.assert_close([x.cpu() for x in parts], list(expected), rtol=0, atol=0)
 
 
+def gather_and_reduce_uneven(state):
+    """Each rank has its own size, some none; a wrong one is refused before a message."""
+    size, me = dist.get_world_size(), dist.get_rank()
+    counts = [(2 * rank) % 5 for rank in range(size)]
+    listed = [torch.zeros(count, device="openreg") for count in counts]
+    dist.all_gather(listed, torch.full((counts[me],), float(me), device="openreg"))
+    assert [x.tolist() for x in listed] == [
+        [float(r)] * n for r, n in enumerate(counts)
+    ]
+    parts = [
+        torch.full((n,), float(me + r), device="openreg") for r, n in enumerate(counts)
+    ]
+    dist.reduce_scatter(got := torch.zeros_like(listed[me]), parts)
+    assert got.tolist() == [float(sum(range(size)) + size * me)] * counts[me]
+    larger = torch.zeros(counts[me] + 1, device="openreg")
+    return [
+        message(lambda: dist.all_gather(listed, larger)),
+        message(lambda: dist.reduce_scatter(larger, parts)),
+    ]
+
+
 def gather_all(state):
     """Three ways to gather, of one share or of several."""
     size, me = dist.get_world_size(), dist.get_rank()
@@ -323,6 +344,14 @@ def test_lists_of_tensors_travel_together(ranks):
 
 def test_what_is_gathered_arrives(ranks):
     assert ranks.run(gather_all) == [None] * len(ranks.peers)
+
+
+def test_ranks_may_bring_different_sizes(ranks):
+    for rank, (gathered, reduced) in enumerate(ranks.run(gather_and_reduce_uneven)):
+        count = (2 * rank) % 5
+        of = rf"of rank {rank} takes as tensor {rank} of its list one of"
+        assert re.search(rf"all_gather {of} {count + 1} .* one of {count}$", gathered)
+        assert re.search(rf"_scatter {of} {count + 1} .* one of {count}$", reduced)
 
 
 def test_a_group_gives_its_memory_and_its_files_back(ranks):
