@@ -46,6 +46,12 @@ DeviceIndex current_device() {
   return static_cast<DeviceIndex>(device);
 }
 
+void refuse_in_forked_child() {
+  if (in_forked_child()) {
+    current_device();  // throws
+  }
+}
+
 void set_device(DeviceIndex device) { OPENREG_CHECK(orSetDevice(device)); }
 
 DeviceIndex exchange_device(DeviceIndex device) {

@@ -38,6 +38,10 @@ inline bool in_forked_child() noexcept {
   return orGetDevice(&device) == orErrorInitializationError;
 }
 
+// Throws the driver's reason in such a child. Call it before a lock: the thread that
+// held the lock at the fork does not exist there, and the child would wait forever.
+OPENREG_EXPORT void refuse_in_forked_child();
+
 // Waits for every stream of `device`; throws the fault of a kernel that failed there.
 OPENREG_EXPORT void synchronize(DeviceIndex device);
 

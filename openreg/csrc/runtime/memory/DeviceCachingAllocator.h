@@ -76,7 +76,8 @@ class OPENREG_EXPORT DeviceCachingAllocator {
   // allocator neither waits nor polls events. The filter runs under the lock.
   // Each begin and retain needs a release; the segments of a pool without users go back
   // with empty(). ValueError for a pool that is not there. An end belongs to the latest
-  // begin of its thread, if this thread has begun.
+  // begin of its thread, if this thread has begun. In a forked child, end and release
+  // do nothing and the others throw.
   void begin_pool(c10::MempoolId_t id, StreamFilter filter);
   void end_pool(c10::MempoolId_t id);
   void retain_pool(c10::MempoolId_t id);

@@ -125,6 +125,7 @@ DeviceCachingAllocator::segments() {
 }
 
 void DeviceCachingAllocator::retain_pool(c10::MempoolId_t id) {
+  refuse_in_forked_child();
   const std::lock_guard lock(state_.lock);
   private_.try_emplace(id, id, stats_).first->second.users += 1;
 }
@@ -136,6 +137,9 @@ void DeviceCachingAllocator::begin_pool(c10::MempoolId_t id, StreamFilter filter
 }
 
 void DeviceCachingAllocator::end_pool(c10::MempoolId_t id) {
+  if (in_forked_child()) {
+    return;  // as in OpenRegDeviceAllocator::release(): contexts end there, too
+  }
   std::unique_lock lock(state_.lock);
   const auto latest = [&](auto&& matches) {
     return std::find_if(
@@ -164,6 +168,9 @@ void DeviceCachingAllocator::end_pool(c10::MempoolId_t id) {
 }
 
 void DeviceCachingAllocator::release_pool(c10::MempoolId_t id) {
+  if (in_forked_child()) {
+    return;  // called from destructors
+  }
   std::unique_lock lock(state_.lock);
   const auto entry = private_.find(id);
   const bool found = entry != private_.end() && entry->second.users > 0;
@@ -176,6 +183,7 @@ void DeviceCachingAllocator::release_pool(c10::MempoolId_t id) {
 }
 
 bool DeviceCachingAllocator::has_pool(c10::MempoolId_t id) {
+  refuse_in_forked_child();
   const std::lock_guard lock(state_.lock);
   const auto entry = private_.find(id);
   return entry != private_.end() && entry->second.users > 0;

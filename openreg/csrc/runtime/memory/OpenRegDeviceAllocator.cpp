@@ -160,6 +160,7 @@ c10::MempoolId_t OpenRegDeviceAllocator::new_graph_pool() {
 }
 
 void OpenRegDeviceAllocator::record_history(HistorySettings settings, bool clear) {
+  refuse_in_forked_child();
   const std::lock_guard lock(state_.lock);
   state_.history.start(std::move(settings), clear);
 }
