@@ -102,6 +102,19 @@ def test_the_profiler_is_told():
     }
 
 
+def test_a_pool_that_was_never_made_reports_one_error_and_no_other(run_forked):
+    program = """
+        import torch
+        for arguments in ((), (None,)):
+            try:
+                torch.openreg.MemPool(*arguments)
+            except (RuntimeError, TypeError) as error:
+                print(type(error).__name__)
+    """
+    process = run_forked(program, OPENREG_DEVICE_COUNT="0")
+    assert (process.stdout, process.stderr) == ("AcceleratorError\nTypeError\n", "")
+
+
 HISTORY = """
     import pickle, torch
     from torch.openreg import memory

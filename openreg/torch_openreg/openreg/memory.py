@@ -215,13 +215,15 @@ class MemPool:
     """
 
     def __init__(self) -> None:
-        self.id: tuple[int, int] = _C._new_memory_pool()
-        self.device = _C._current_device()
-        _C._retain_memory_pool(self.device, self.id)
+        device, identity = _C._current_device(), _C._new_memory_pool()
+        _C._retain_memory_pool(device, identity)
+        self.id: tuple[int, int] = identity
+        self.device = device  # the last: __del__ reads it as "the pool exists"
 
     def __del__(self) -> None:
-        # At exit nothing is left to call, and no one left to give memory to.
-        if not sys.is_finalizing():
+        # Python also deletes an object whose __init__ failed. At exit nothing is left
+        # to call, and no one left to give memory to.
+        if hasattr(self, "device") and not sys.is_finalizing():
             _C._release_memory_pool(self.device, self.id)
             _C._empty_cache(self.id)
 
