@@ -116,6 +116,13 @@ def test_record_stream_is_what_protects_memory_of_another_stream(record, own_seg
     assert (torch.empty(own_segment, device="openreg").data_ptr() == address) is record
 
 
+@pytest.mark.parametrize("elements", [1, 0])
+def test_memory_waits_for_no_stream_of_another_device_type(elements):
+    x = torch.empty(elements, device="openreg")
+    with pytest.raises(ValueError, match="record_stream.* with stream 0 on device cpu"):
+        x.record_stream(torch.Stream("cpu"))
+
+
 def test_memory_of_a_recorded_stream_waits_for_it(run_forked):
     program = (
         KERNEL_FROM_PYTHON

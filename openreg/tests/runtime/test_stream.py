@@ -250,6 +250,7 @@ def test_an_invented_stream_is_refused_when_it_is_used():
         lambda: real.wait_stream(invented),
         lambda: openreg.set_stream(invented),
         lambda: openreg._set_stream_by_id(12345, 0, TYPE),
+        lambda: torch.ones(1, device="openreg").record_stream(invented),
         lambda: (
             openreg.Stream(stream_id=12345, device_index=0, device_type=TYPE).priority
         ),
@@ -261,9 +262,6 @@ def test_an_invented_stream_is_refused_when_it_is_used():
     assert where() == (0, 0, 0)
     with pytest.raises(torch.AcceleratorError, match="0x3039 is not"), invented:
         torch.ones(1, device="openreg")  # torch checks nothing: the operator must
-    x = torch.ones(1, device="openreg")
-    x.record_stream(invented)  # memory is freed in destructors: no error
-    del x
     assert torch.ones(1, device="openreg").item() == 1
 
 

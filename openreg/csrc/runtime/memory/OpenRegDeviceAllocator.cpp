@@ -119,14 +119,18 @@ void OpenRegDeviceAllocator::recordStream(const c10::DataPtr& ptr, c10::Stream s
   if (in_forked_child()) {
     return;  // as in release(): the lock may never be released
   }
+  TORCH_CHECK_VALUE(stream.device_type() == kType,
+                    "openreg: record_stream() of memory of an openreg device with ",
+                    stream, ": name the openreg stream whose work uses the memory");
+  external_stream(native_handle(stream), stream.device_index());  // (1)
   const std::lock_guard lock(state_.lock);
   const auto entry = state_.live.find(ptr.get());
-  if (entry == state_.live.end()) {  // (1)
+  if (entry == state_.live.end()) {  // (2)
     return;  // zero bytes, or memory that is not ours: nothing that we could reuse
   }
   Block* block = entry->second;
   auto& stream_uses = block->stream_uses;
-  if (stream != block->stream &&  // (2)
+  if (stream != block->stream &&  // (3)
       std::find(stream_uses.begin(), stream_uses.end(), stream) == stream_uses.end()) {
     stream_uses.push_back(stream);
   }

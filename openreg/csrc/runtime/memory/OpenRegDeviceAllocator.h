@@ -38,6 +38,8 @@ class OPENREG_EXPORT OpenRegDeviceAllocator final : public c10::DeviceAllocator 
   // Gives cached segments back to the driver; waits for the streams that use them.
   void emptyCache(c10::MempoolId_t pool = {0, 0}) override;
   // Work enqueued on `stream` so far uses `ptr`: do not reuse it before that is done.
+  // ValueError for a stream of another type of device, torch.AcceleratorError for one
+  // that is not live: no event could end the wait for it.
   void recordStream(const c10::DataPtr& ptr, c10::Stream stream) override;
 
   DeviceStats getDeviceStats(DeviceIndex device) override;
