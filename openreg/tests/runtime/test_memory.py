@@ -366,6 +366,8 @@ def test_a_private_pool_keeps_its_memory():
     assert memory.memory_snapshot(identity) == []
     stats = memory.memory_stats()
     assert [stats[f"{name}.{k}"] for k in ("current", "freed")] == [0, 20 * MIB]
+    memory.reset_peak_memory_stats()
+    assert f"{name}.current" not in memory.memory_stats()
     with pytest.raises(ValueError, match="has no memory pool"):
         torch.openreg._C._release_memory_pool(0, identity)
     with pytest.raises(ValueError, match="no allocation to the pool"):

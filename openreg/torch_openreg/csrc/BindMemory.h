@@ -110,9 +110,7 @@ inline void bind_memory(py::module_& m) {
   m.def(
       "_memory_bytes",
       [](DeviceIndex device) {
-        const auto stats = allocator().getDeviceStats(device);
-        const auto &allocated = stats.allocated_bytes[0],
-                   &reserved = stats.reserved_bytes[0];
+        const auto [allocated, reserved] = allocator().cache_of(device).bytes();
         return std::array{allocated.current, allocated.peak, reserved.current,
                           reserved.peak};
       },

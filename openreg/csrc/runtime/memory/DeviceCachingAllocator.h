@@ -26,6 +26,11 @@ struct AllocatorState {
   std::atomic<bool (*)()> free_more = nullptr;
 };
 
+struct MemoryBytes {
+  c10::CachingAllocator::Stat allocated;
+  c10::CachingAllocator::Stat reserved;
+};
+
 // Whether allocations for a stream go to a private pool.
 using StreamFilter = std::function<bool(const c10::Stream&)>;
 
@@ -60,10 +65,13 @@ class OPENREG_EXPORT DeviceCachingAllocator {
   // {0, 0} those of all pools without an owner. Waits for the device.
   void empty(c10::MempoolId_t pool);
 
-  // As for c10::DeviceAllocator.
+  // As for c10::DeviceAllocator. The counters of a pool survive it until a reset.
   DeviceStats stats();
   void reset_accumulated_stats();
   void reset_peak_stats();
+  // The two lines of stats() that every allocation reports. stats() copies all of them,
+  // which takes the longer the more pools there were.
+  MemoryBytes bytes();
   std::pair<size_t, size_t> memory_info() const;
   std::vector<c10::CachingDeviceAllocator::SegmentInfo> segments();
   // Share of the device's memory that this process may reserve. ValueError unless from
@@ -123,6 +131,7 @@ class OPENREG_EXPORT DeviceCachingAllocator {
   BlockPool& pool_for(const Request& request);
   void finish_free(Block* block);
   void process_events();
+  void forget_dead_pools();
   std::vector<Block*> take_idle(c10::MempoolId_t pool);
   std::vector<Block*> take_oversize(const Request& request);
   std::vector<Block*> take_old(const Request& request);

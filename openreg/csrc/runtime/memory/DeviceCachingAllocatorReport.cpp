@@ -70,9 +70,22 @@ DeviceStats DeviceCachingAllocator::stats() {
   return stats;
 }
 
+MemoryBytes DeviceCachingAllocator::bytes() {
+  const std::lock_guard lock(state_.lock);
+  return {stats_.allocated_bytes[0], stats_.reserved_bytes[0]};
+}
+
+void DeviceCachingAllocator::forget_dead_pools() {
+  auto& pools = stats_.reserved_bytes_by_private_pools;
+  for (auto entry = pools.begin(); entry != pools.end();) {
+    entry = private_.count(entry->first) > 0 ? std::next(entry) : pools.erase(entry);
+  }
+}
+
 void DeviceCachingAllocator::reset_accumulated_stats() {
   const std::lock_guard lock(state_.lock);
   for_each_stat(stats_, [](auto& stat) { stat.reset_accumulated(); });
+  forget_dead_pools();
   stats_.num_alloc_retries = stats_.num_ooms = stats_.num_sync_all_streams = 0;
   stats_.num_device_alloc = stats_.num_device_free = 0;
 }
@@ -80,6 +93,7 @@ void DeviceCachingAllocator::reset_accumulated_stats() {
 void DeviceCachingAllocator::reset_peak_stats() {
   const std::lock_guard lock(state_.lock);
   for_each_stat(stats_, [](auto& stat) { stat.reset_peak(); });
+  forget_dead_pools();
 }
 
 std::pair<size_t, size_t> DeviceCachingAllocator::memory_info() const {

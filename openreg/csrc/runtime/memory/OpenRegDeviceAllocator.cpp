@@ -83,10 +83,10 @@ void OpenRegDeviceAllocator::release(void* ptr) {
 // LITERALINCLUDE END: RELEASE
 
 void OpenRegDeviceAllocator::report(void* ptr, int64_t bytes, DeviceIndex device) {
-  const DeviceStats stats = getDeviceStats(device);
-  c10::reportMemoryUsageToProfiler(
-      ptr, bytes, static_cast<size_t>(stats.allocated_bytes[0].current),
-      static_cast<size_t>(stats.reserved_bytes[0].current), c10::Device(kType, device));
+  const auto [allocated, reserved] = cache_of(device).bytes();
+  c10::reportMemoryUsageToProfiler(ptr, bytes, static_cast<size_t>(allocated.current),
+                                   static_cast<size_t>(reserved.current),
+                                   c10::Device(kType, device));
 }
 
 c10::DeleterFnPtr OpenRegDeviceAllocator::raw_deleter() const {
