@@ -86,7 +86,7 @@ def test_statistics_are_there_during_a_capture():
         seen["private"] = sum(
             value
             for name, value in memory.memory_stats().items()
-            if "private_pools" in name and name.endswith(".current")
+            if "private_pools" in name and name.endswith(".all.current")
         )
         seen["free"] = torch.accelerator.get_memory_info()[0]
         torch.accelerator.reset_peak_memory_stats()

@@ -355,9 +355,13 @@ def test_a_private_pool_keeps_its_memory():
     assert [s["address"] for s in pool.snapshot()] == [address]
     del x
     others.clear()
-    name = f"reserved_bytes_by_private_pools.{pool.id[0]}-{pool.id[1]}"
+    name = f"reserved_bytes_by_private_pools.{pool.id[0]}_{pool.id[1]}"
     memory.empty_cache()  # the pool still has a user
-    assert memory.memory_stats()[f"{name}.current"] == 20 * MIB
+    assert memory.memory_stats()[f"{name}.all.current"] == 20 * MIB
+    memory.reset_peak_memory_stats()  # forgets pools, but none that has memory
+    nested = memory.memory_stats_as_nested_dict()["reserved_bytes_by_private_pools"]
+    peaks = {line: counters["peak"] for line, counters in nested[pool.id].items()}
+    assert peaks == {"all": 20 * MIB, "large_pool": 20 * MIB, "small_pool": 0}
     assert device_bytes(3 * MIB).data_ptr() != address
     with memory.use_mem_pool(pool):
         assert device_bytes(3 * MIB).data_ptr() == address
@@ -365,9 +369,9 @@ def test_a_private_pool_keeps_its_memory():
     del pool
     assert memory.memory_snapshot(identity) == []
     stats = memory.memory_stats()
-    assert [stats[f"{name}.{k}"] for k in ("current", "freed")] == [0, 20 * MIB]
+    assert [stats[f"{name}.all.{k}"] for k in ("current", "freed")] == [0, 20 * MIB]
     memory.reset_peak_memory_stats()
-    assert f"{name}.current" not in memory.memory_stats()
+    assert f"{name}.all.current" not in memory.memory_stats()
     with pytest.raises(ValueError, match="has no memory pool"):
         torch.openreg._C._release_memory_pool(0, identity)
     with pytest.raises(ValueError, match="no allocation to the pool"):

@@ -33,14 +33,14 @@ EVERY_COUNTER = """
         pass
     pool = memory.MemPool()
     with memory.use_mem_pool(pool):
-        x = allocate(0.5)
+        x = [allocate(0.5), allocate(3)]
         look()
         del x
-    name = f"reserved_bytes_by_private_pools.{pool.id[0]}-{pool.id[1]}."
+    name = f"reserved_bytes_by_private_pools.{pool.id[0]}_{pool.id[1]}."
     del pool
     memory.empty_cache()
     look()
-    print(sorted(set(memory.memory_stats()) - seen), name + "freed" in seen)
+    print(sorted(set(memory.memory_stats()) - seen), name + "all.freed" in seen)
     memory.reset_accumulated_memory_stats()
     memory.reset_peak_memory_stats()
     print({k: v for k, v in memory.memory_stats().items() if v})

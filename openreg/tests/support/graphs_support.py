@@ -26,7 +26,7 @@ def floats(mib):
 
 def pool_bytes(pool, counter="current"):
     """What the driver has given to the pool of a graph."""
-    name = f"reserved_bytes_by_private_pools.{pool[0]}-{pool[1]}.{counter}"
+    name = f"reserved_bytes_by_private_pools.{pool[0]}_{pool[1]}.all.{counter}"
     return torch.openreg.memory_stats().get(name, 0)
 
 

@@ -98,15 +98,19 @@ inline void bind_memory(py::module_& m) {
   m.def(
       "_private_pool_bytes",
       [](DeviceIndex device) {
-        std::map<Pool, std::array<int64_t, 4>> bytes;
+        std::map<Pool, std::array<std::array<int64_t, 4>, 3>> bytes;
         const auto stats = allocator().getDeviceStats(device);
         for (const auto& [pool, array] : stats.reserved_bytes_by_private_pools) {
-          bytes[pool] = {array[0].current, array[0].peak, array[0].allocated,
-                         array[0].freed};
+          for (size_t line = 0; line < array.size(); ++line) {
+            const auto& stat = array[line];
+            bytes[pool][line] = {stat.current, stat.peak, stat.allocated, stat.freed};
+          }
         }
         return bytes;
       },
-      py::arg("device"), "Reserved by each private pool: current, peak, total, freed.");
+      py::arg("device"),
+      "Reserved by each private pool, in total, small and large blocks: current, peak, "
+      "total, freed.");
   m.def(
       "_memory_bytes",
       [](DeviceIndex device) {

@@ -69,32 +69,43 @@ def memory_stats(device: _Device | None = None) -> "OrderedDict[str, Any]":
     """Return all counters of a device, sorted by name.
 
     They are those of ``torch.accelerator.memory_stats()``, and for each private pool
-    ``reserved_bytes_by_private_pools.<id>.{current,peak,allocated,freed}``.
+    ``reserved_bytes_by_private_pools.<id>.<pool>.{current,peak,allocated,freed}``, with
+    an ``id`` such as ``0_1``, where <pool> is ``all``, ``large_pool`` or ``small_pool``.
+    The counters of a pool that is gone stay until a reset.
     """
     index = _get_device_index(device)
     stats = torch.accelerator.memory_stats(index)
-    for pool, counters in _private_pools(index).items():
-        for name, value in counters.items():
-            stats[f"reserved_bytes_by_private_pools.{pool}.{name}"] = value
+    for (first, second), lines in _private_pools(index).items():
+        prefix = f"reserved_bytes_by_private_pools.{first}_{second}"
+        for line, counters in lines.items():
+            for name, value in counters.items():
+                stats[f"{prefix}.{line}.{name}"] = value
     return OrderedDict(sorted(stats.items()))
 
 
 def memory_stats_as_nested_dict(device: _Device | None = None) -> dict[str, Any]:
-    """Return ``memory_stats()`` as a dictionary of dictionaries."""
+    """Return ``memory_stats()`` as a dictionary of dictionaries.
+
+    Those of ``reserved_bytes_by_private_pools`` have ``MemPool.id`` as their key.
+    """
     index = _get_device_index(device)
     stats: dict[str, Any] = torch._C._accelerator_getDeviceStats(index)
     stats["reserved_bytes_by_private_pools"] = _private_pools(index)
     return stats
 
 
-def _private_pools(index: int) -> dict[str, dict[str, int]]:
+def _private_pools(index: int) -> dict[tuple[int, int], dict[str, dict[str, int]]]:
     if not torch._C._accelerator_isAllocatorInitialized():
         return {}
     names = ("current", "peak", "allocated", "freed")
-    pools = _C._private_pool_bytes(index)
     return {
-        f"{pool[0]}-{pool[1]}": dict(zip(names, counters, strict=True))
-        for pool, counters in sorted(pools.items())
+        pool: {
+            line: dict(zip(names, counters, strict=True))
+            for line, counters in zip(
+                ("all", "small_pool", "large_pool"), lines, strict=True
+            )
+        }
+        for pool, lines in sorted(_C._private_pool_bytes(index).items())
     }
 
 
