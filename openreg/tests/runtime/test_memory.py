@@ -119,7 +119,7 @@ def test_record_stream_is_what_protects_memory_of_another_stream(record, own_seg
 @pytest.mark.parametrize("elements", [1, 0])
 def test_memory_waits_for_no_stream_of_another_device_type(elements):
     x = torch.empty(elements, device="openreg")
-    with pytest.raises(ValueError, match="record_stream.* with stream 0 on device cpu"):
+    with pytest.raises(ValueError, match="with stream 0 on device cpu"):
         x.record_stream(torch.Stream("cpu"))
 
 
@@ -333,6 +333,27 @@ def test_zero_bytes_have_a_device_and_raw_memory_an_owner():
         memory.caching_allocator_alloc(0)
     with pytest.raises(ValueError, match="is not a stream of device 0"):
         memory.caching_allocator_alloc(1, 0, torch.Stream("openreg:1"))
+    with pytest.raises(ValueError, match="is not a stream of device 0"):
+        memory.caching_allocator_alloc(1, 0, torch.Stream("cpu"))
+
+
+def test_raw_memory_takes_the_handle_of_a_stream():
+    stream = torch.Stream("openreg")
+    addresses = [
+        memory.caching_allocator_alloc(100, 0, which)
+        for which in (stream, stream.native_handle, 0)
+    ]
+    streams = {
+        block["address"]: segment["stream"]
+        for segment in memory.memory_snapshot()
+        for block in segment["blocks"]
+    }
+    for address in addresses:
+        memory.caching_allocator_delete(address)
+    handle = stream.native_handle
+    assert [streams[address] for address in addresses] == [handle, handle, 0]
+    with pytest.raises(torch.AcceleratorError, match="0x3039 is not a live stream"):
+        memory.caching_allocator_alloc(100, 0, 12345)
 
 
 def test_a_copy_on_write_clone_copies_its_memory():

@@ -1,6 +1,8 @@
 # Which device a caller means; see docs/frontend/device-module.md.
 """Device indices from all the ways in which a device can be spelled."""
 
+import operator
+
 import torch
 
 import torch_openreg
@@ -55,3 +57,29 @@ def _get_current_index(device: Device | None) -> int:
     """Return a device's index; None and negative numbers mean the current device."""
     index = _get_device_index(device)
     return _C._current_device() if index < 0 else index
+
+
+def _integer(value: object, what: str) -> int:
+    """Return an argument as an int.
+
+    Raises:
+        TypeError: it is none. pybind11's own message names a private function instead.
+    """
+    try:
+        return operator.index(value)  # type: ignore[arg-type]
+    except TypeError as error:
+        raise TypeError(f"openreg: {what} is {value!r}, not an int") from error
+
+
+def _external_stream(handle: object, index: int) -> torch.Stream:
+    """Return the stream of a driver's handle.
+
+    Raises:
+        torch.AcceleratorError: it is not that of a live stream.
+        TypeError: it is not an int.
+        ValueError: it does not fit into 64 bits, or its stream is on another device.
+    """
+    number = _integer(handle, "the handle of a stream")
+    if not -(2**63) <= number < 2**63:
+        raise ValueError(f"openreg: {number} is not the handle of a stream")
+    return _C._external_stream(number, index)

@@ -21,7 +21,12 @@ from torch_openreg import _C
 
 from ._contexts import reentrant
 from ._utils import Device as _Device
-from ._utils import _get_current_index, _get_device_index
+from ._utils import (
+    _external_stream,
+    _get_current_index,
+    _get_device_index,
+    _integer,
+)
 from .host_memory import (
     host_memory_stats,
     host_memory_stats_as_nested_dict,
@@ -70,7 +75,7 @@ def memory_stats(device: _Device | None = None) -> "OrderedDict[str, Any]":
 
     They are those of ``torch.accelerator.memory_stats()``, and for each private pool
     ``reserved_bytes_by_private_pools.<id>.<pool>.{current,peak,allocated,freed}``, with
-    an ``id`` such as ``0_1``, where <pool> is ``all``, ``large_pool`` or ``small_pool``.
+    an ``id`` such as ``0_1``, where <pool> is one of ``{all,large_pool,small_pool}``.
     The counters of a pool that is gone stay until a reset.
     """
     index = _get_device_index(device)
@@ -186,27 +191,34 @@ def get_per_process_memory_fraction(device: _Device | None = None) -> float:
 def caching_allocator_alloc(
     size: int,
     device: _Device | None = None,
-    stream: torch.Stream | None = None,
+    stream: torch.Stream | int | None = None,
 ) -> int:
     """Return the address of new memory, for libraries that are not built on torch.
 
     Args:
         size: in bytes, more than 0.
         device: where.
-        stream: on which the memory is used; by default, the device's current one.
+        stream: on which the memory is used, or its handle; by default, the device's
+            current one.
 
     Raises:
         torch.OutOfMemoryError: there is not enough.
-        ValueError: the size is not positive, or the stream is on another device.
+        TypeError: the size is not an int, or the stream is neither a stream nor an int.
+        ValueError: the size is not from 1 to 2**63 - 1, or the stream is on another
+            device.
+        torch.AcceleratorError: the handle is not that of a live stream.
     """
-    if size <= 0:
+    size = _integer(size, "the size")
+    if not 0 < size < 2**63:
         raise ValueError(f"openreg: cannot allocate {size} bytes")
     index = _get_current_index(device)
     if stream is None:
         stream = torch.accelerator.current_stream(index)
-    if stream.device_index != index:
-        raise ValueError(f"openreg: {stream} is not a stream of device {index}")
-    with torch.accelerator.device_index(index), stream:
+    if isinstance(stream, torch.Stream):
+        if stream.device != torch.device("openreg", index):
+            raise ValueError(f"openreg: {stream} is not a stream of device {index}")
+        stream = stream.stream_id
+    with torch.accelerator.device_index(index), _external_stream(stream, index):
         return _C._caching_allocator_alloc(size)
 
 
@@ -215,8 +227,13 @@ def caching_allocator_delete(mem_ptr: int) -> None:
 
     Raises:
         RuntimeError: the address is not one of memory in use.
+        TypeError: it is not an int.
+        ValueError: it is not from 0 to 2**64 - 1.
     """
-    _C._caching_allocator_delete(mem_ptr)
+    address = _integer(mem_ptr, "the address")
+    if not 0 <= address < 2**64:
+        raise ValueError(f"openreg: {address} is not an address of memory")
+    _C._caching_allocator_delete(address)
 
 
 class MemPool:

@@ -12,7 +12,12 @@ from torch_openreg import _C
 
 from ._contexts import Blocks
 from ._utils import Device as _Device
-from ._utils import _get_current_index, _get_device_index
+from ._utils import (
+    _external_stream,
+    _get_current_index,
+    _get_device_index,
+    _integer,
+)
 
 __all__ = [
     "Event",
@@ -137,7 +142,7 @@ class ExternalStream(Stream):
         cls, stream_ptr: int, device: _Device | None = None, **kwargs: int
     ) -> Self:
         """Wrap the handle."""
-        stream = _C._external_stream(stream_ptr, _get_current_index(device))
+        stream = _external_stream(stream_ptr, _get_current_index(device))
         return super().__new__(cls, **_key(stream))
 
 
@@ -280,6 +285,10 @@ def _sleep(cycles: int) -> None:
     """Keep the current stream busy for so many cycles of a clock of 1 GHz.
 
     Raises:
-        ValueError: the number is negative.
+        TypeError: it is not an int.
+        ValueError: it is negative, or does not fit into 64 bits.
     """
-    _C._sleep(cycles)
+    number = _integer(cycles, "the number of cycles")
+    if not 0 <= number < 2**63:
+        raise ValueError(f"openreg: _sleep takes a number of cycles, but got {number}")
+    _C._sleep(number)
