@@ -231,6 +231,8 @@ def test_a_foreign_stream_runs_our_work(foreign):
 def test_a_handle_that_is_not_ours_is_refused(foreign):
     with pytest.raises(ValueError, match="belongs to device 1, not to device 0"):
         openreg.ExternalStream(foreign.value, device=0)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'stream'"):
+        openreg.ExternalStream(foreign.value, device=1, stream=0)
     for bad in (12345, -1, foreign.value + 1):
         with pytest.raises(torch.AcceleratorError, match="is not a live stream"):
             openreg.ExternalStream(bad, device=1)

@@ -132,9 +132,11 @@ class ExternalStream(Stream):
     Args:
         stream_ptr: the driver's handle, as a number; 0 is the default stream.
         device: where the stream was made; the current device by default.
+        kwargs: only ``priority``, which has no effect: the stream has one already.
 
     Raises:
         torch.AcceleratorError: the handle is not that of a live stream.
+        TypeError: the handle is not an int, or a keyword is not known.
         ValueError: the stream belongs to another device.
     """
 
@@ -143,6 +145,11 @@ class ExternalStream(Stream):
     ) -> Self:
         """Wrap the handle."""
         stream = _external_stream(stream_ptr, _get_current_index(device))
+        if unknown := sorted(kwargs.keys() - {"priority"}):
+            raise TypeError(
+                f"openreg: ExternalStream() got an unexpected keyword argument "
+                f"{unknown[0]!r}: a handle and its device are all that it takes"
+            )
         return super().__new__(cls, **_key(stream))
 
 
