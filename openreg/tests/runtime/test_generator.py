@@ -233,8 +233,13 @@ def test_every_device_has_one_default_generator():
     assert [g.device.index for g in generators] == list(range(count))
     assert generators[0] is generators[0]
     assert [g.device for g in generators[:2]] == [g.device for g in generators][:2]
-    with pytest.raises(IndexError, match="no device 99"):
-        generators[99]
+    assert generators[-1] is generators[count - 1]
+    assert generators[-count] is generators[0]
+    for beyond in (99, count, -count - 1):
+        with pytest.raises(IndexError, match=f"no device {beyond}"):
+            generators[beyond]
+    with pytest.raises(TypeError, match="index of a generator is '0', not an int"):
+        generators["0"]
 
 
 def test_eight_threads_never_draw_the_same_block():

@@ -9,7 +9,7 @@ from torch._functorch._aot_autograd.utils import register_graphsafe_rng_device_t
 from torch_openreg import _C
 
 from ._utils import Device as _Device
-from ._utils import _get_current_index
+from ._utils import _get_current_index, _integer
 
 
 def _generator(device: _Device) -> torch.Generator:
@@ -43,9 +43,10 @@ class _DefaultGenerators(Sequence[torch.Generator]):
     def __getitem__(self, index):  # type: ignore[no-untyped-def]
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
-        if not 0 <= index < len(self):
-            raise IndexError(f"openreg: there is no device {index}")
-        return _C._default_generator(index)
+        number, count = _integer(index, "the index of a generator"), len(self)
+        if not -count <= number < count:
+            raise IndexError(f"openreg: there is no device {number}")
+        return _C._default_generator(number % count)
 
 
 default_generators: Sequence[torch.Generator] = _DefaultGenerators()
