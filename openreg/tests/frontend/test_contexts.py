@@ -248,3 +248,12 @@ def test_another_thread_may_end_a_block():
     assert x.tolist() == [1, 1, 1]
     with pytest.raises(RuntimeError, match="left, but not entered"):
         hold.__exit__(None, None, None)
+
+
+@pytest.mark.parametrize("name", CONTEXTS)
+def test_no_block_ends_that_has_not_begun(name):
+    make, look, _ = CONTEXTS[name]
+    outside = look()
+    with pytest.raises(RuntimeError, match="left, but not entered"):
+        make().__exit__(None, None, None)
+    assert look() == outside

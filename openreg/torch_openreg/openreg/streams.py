@@ -60,7 +60,6 @@ class Stream(torch.Stream):
         return super().__new__(cls, where, priority=priority)
 
     native_handle: int  # of torch.Stream, whose stubs lack it
-    _previous: Blocks[_Previous]
 
     @property
     def priority(self) -> int:
@@ -93,8 +92,7 @@ class Stream(torch.Stream):
     # Torch's own do nothing for a stream that is current on another device, and mix up
     # threads that enter the same stream; see docs/ship/known-gaps-streams.md.
     def __enter__(self) -> Self:
-        blocks = self.__dict__.setdefault("_previous", Blocks())
-        blocks.enter(_switch_to(self))
+        self._blocks.enter(_switch_to(self))
         return self
 
     def __exit__(
@@ -103,7 +101,11 @@ class Stream(torch.Stream):
         value: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        _switch_back(self._previous.leave())
+        _switch_back(self._blocks.leave())
+
+    @property
+    def _blocks(self) -> Blocks[_Previous]:
+        return self.__dict__.setdefault("_previous", Blocks())
 
     @property
     def _as_parameter_(self) -> ctypes.c_void_p:
