@@ -68,6 +68,8 @@ def delay(microseconds: int, seed: int = 0) -> Iterator[None]:
 def fail_kernel(name: str | None = None, after: int = 0) -> None:
     """Let one kernel fail instead of running; its device then stops, see ``reset``.
 
+    A capture launches no kernels. Those of a graph are launched by each replay.
+
     Args:
         name: the name of the kernel, such as ``"add"``; ``None``: any kernel.
         after: how many launches of that name succeed before.

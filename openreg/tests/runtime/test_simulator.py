@@ -109,6 +109,23 @@ def test_a_kernel_fails():
     assert (x + 2).tolist() == [2, 2, 2, 2]
 
 
+def test_a_kernel_of_a_graph_fails_in_one_replay():
+    x = torch.zeros(4, device="openreg")
+    graph = torch.accelerator.Graph()
+    simulator.fail_kernel("add", after=3)
+    with torch.Stream("openreg"), graph:
+        y = x + 1 + 2  # launches nothing
+    graph.replay()
+    torch.openreg.synchronize()
+    graph.replay()
+    with pytest.raises(torch.AcceleratorError, match="as orSimFailKernel"):
+        torch.openreg.synchronize()
+    simulator.reset()
+    graph.replay()
+    torch.openreg.synchronize()
+    assert y.tolist() == [3, 3, 3, 3]
+
+
 def test_any_kernel_fails():
     x = torch.zeros(4, device="openreg:1")
     simulator.fail_kernel()

@@ -32,11 +32,14 @@ class RecordedCall {
   orActivity record_;
 };
 
+struct Kernel;
+
 // Whose work a task is, and the stream that runs it.
 struct Origin {
   uint64_t correlation;  // 0: not recorded
   int device;
   int stream;
+  const Kernel* failing = nullptr;  // of a graph, the kernel that fails on purpose
 };
 
 }  // namespace openreg::driver

@@ -12,6 +12,7 @@
 #include "device.h"
 #include "event.h"
 #include "openreg_graph.h"
+#include "simulator.h"
 #include "stream.h"
 
 namespace openreg::driver {
@@ -82,6 +83,18 @@ std::string toDot(const std::vector<Node>& nodes) {
   return text + "}\n";
 }
 
+// The first kernel of a graph's run, also of graphs inside, whose failure is ordered.
+const Kernel* takeFailing(const std::vector<Node>& nodes) {
+  for (const Node& node : nodes) {
+    if (auto* kernel = std::get_if<Kernel>(&node.task)) {
+      if (takeKernelFailure(kernel->name)) return kernel;
+    } else if (auto* graph = std::get_if<GraphRun>(&node.task)) {
+      if (const Kernel* inner = takeFailing(*graph->nodes)) return inner;
+    }
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 orError_t createGraph(std::vector<Node> nodes, orGraph_t* graph) {
@@ -142,7 +155,9 @@ orError_t orGraphLaunch(orGraphExec_t exec, orStream_t stream) {
     }
     auto mark = std::make_shared<Mark>();
     mark->stream = source;
-    if (orError_t error = source->enqueue(GraphRun{target->nodes}, &mark->position)) {
+    GraphRun run{target->nodes};
+    if (simulatorActs()) run.failing = takeFailing(*run.nodes);
+    if (orError_t error = source->enqueue(std::move(run), &mark->position)) {
       return error;
     }
     last = std::move(mark);

@@ -33,7 +33,10 @@ orError_t orLaunchKernel(const char* name, orKernel_t kernel, void* args,
     if (kernel == nullptr) return fail(orErrorInvalidValue, "kernel is null");
     auto target = findStream(stream);
     if (!target) return failStream(stream);
-    const bool broken = simulatorActs() && takeKernelFailure(name);
+    // A capture launches nothing: the launches of its graph count, see graph.cpp.
+    const bool broken = simulatorActs() &&
+                        !target->capturing.load(std::memory_order_acquire) &&
+                        takeKernelFailure(name);
     Task task(std::in_place_type<Kernel>, name, broken ? failOnPurpose : kernel, args,
               destroy);
     // When the launch fails the arguments stay the caller's. When it succeeds the task

@@ -9,6 +9,7 @@
 #include "event.h"
 #include "kernel.h"
 #include "memory.h"
+#include "simulator.h"
 #include "stream.h"
 
 namespace openreg::driver {
@@ -23,7 +24,8 @@ struct Runner {
   void operator()(const Kernel& kernel) const {
     TaskScope scope(Activity::kKernel, device.index());
     clearFaultWords();
-    if (orError_t error = kernel.run(kernel.args)) {
+    const orKernel_t run = &kernel == origin.failing ? failOnPurpose : kernel.run;
+    if (orError_t error = run(kernel.args)) {
       device.raiseFault(error, kernel.name, origin.stream, faultWords());
     }
   }
@@ -52,7 +54,9 @@ struct Runner {
   }
 
   void operator()(const GraphRun& graph) const {
-    for (const Node& node : *graph.nodes) runTask(node.task, *node.device, origin);
+    Origin inner = origin;
+    if (graph.failing != nullptr) inner.failing = graph.failing;
+    for (const Node& node : *graph.nodes) runTask(node.task, *node.device, inner);
   }
 };
 

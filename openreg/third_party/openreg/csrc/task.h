@@ -72,9 +72,10 @@ struct Wait {
   std::shared_ptr<Mark> mark;
 };
 
-// Runs the tasks of a graph.
+// Runs the tasks of a graph. `failing` fails on purpose, in this run only.
 struct GraphRun {
   std::shared_ptr<const std::vector<Node>> nodes;
+  const Kernel* failing = nullptr;
 };
 
 using Task =

@@ -376,7 +376,8 @@ OPENREG_API orError_t orSimSetDelay(unsigned int microseconds, unsigned int seed
 OPENREG_API orError_t orSimGetDelay(unsigned int* microseconds, unsigned int* seed);
 /* Of the kernels of that name (NULL: of any name) that are launched from now on, the
  * one behind the next `after` faults when it would run, with orErrorLaunchFailure. A
- * second call replaces the first. Does not start the driver. */
+ * capture launches no kernels; each orGraphLaunch launches those of its graph. A second
+ * call replaces the first. Does not start the driver. */
 OPENREG_API orError_t orSimFailKernel(const char* name, int after);
 /* The next `count` calls of orMalloc or orMallocHost find no memory; 0 turns it off.
  * Does not start the driver. */

@@ -212,6 +212,40 @@ TEST_F(SimulatorTest, KernelFailsWhereItWasOrdered) {
   EXPECT_EQ(ran, 3);
 }
 
+// Also one of a graph inside the graph; and only in the launch that was ordered.
+TEST_F(SimulatorTest, KernelsOfAGraphCountWhenItIsLaunched) {
+  std::atomic<int> ran = 0;
+  Stream stream;
+  orGraph_t graphs[2] = {};
+  orGraphExec_t execs[2] = {};
+  ASSERT_OK(orSimFailKernel("add", 3));
+  for (int i = 0; i < 2; ++i) {
+    auto count = [&] {
+      ++ran;
+      return orSuccess;
+    };
+    ASSERT_OK(orStreamBeginCapture(stream, orStreamCaptureModeRelaxed));
+    ASSERT_OK(launchBody(stream, count, "add"));
+    if (i > 0) ASSERT_OK(orGraphLaunch(execs[0], stream));
+    ASSERT_OK(orStreamEndCapture(stream, &graphs[i]));
+    ASSERT_OK(orGraphInstantiate(&execs[i], graphs[i]));
+  }
+  ASSERT_OK(orGraphLaunch(execs[1], stream));
+  EXPECT_OK(orStreamSynchronize(stream));
+  EXPECT_EQ(ran, 2);
+  ASSERT_OK(orGraphLaunch(execs[1], stream));
+  EXPECT_FAILS(orDeviceSynchronize(), orErrorLaunchFailure, "orSimFailKernel()");
+  EXPECT_EQ(ran, 3);
+  EXPECT_OK(orDeviceReset());
+  ASSERT_OK(orGraphLaunch(execs[1], stream));
+  EXPECT_OK(orStreamSynchronize(stream));
+  EXPECT_EQ(ran, 5);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_OK(orGraphExecDestroy(execs[i]));
+    EXPECT_OK(orGraphDestroy(graphs[i]));
+  }
+}
+
 TEST_F(SimulatorTest, AnyKernelCanBeMeant) {
   ASSERT_OK(orSimFailKernel(nullptr, 0));
   ASSERT_OK(launch(nullptr, [] {}));
