@@ -221,6 +221,27 @@ def test_a_child_never_takes_the_lock_of_inherited_pools_and_of_the_history(run_
     assert process.stdout.split() == ["None"] * 4, process.stdout + process.stderr
 
 
+def test_a_child_never_takes_the_lock_of_counters(run_forked):
+    program = (
+        IN_A_CHILD
+        + """
+    from torch.openreg import memory
+    x, pinned = torch.ones(3, device="openreg"), torch.ones(3).pin_memory()
+    print(in_a_child(lambda: set(memory.host_memory_stats().values())))
+    for call in (memory.memory_stats_as_nested_dict, memory.memory_stats,
+                 memory.memory_allocated, memory.reset_peak_memory_stats):
+        print(in_a_child(lambda: call(0)))
+    for call in (memory.reset_peak_host_memory_stats,
+                 memory.reset_accumulated_host_memory_stats,
+                 torch.accelerator.empty_host_cache):
+        print(in_a_child(call))
+    """
+    )
+    process = run_forked(program)
+    results = ["{0}", "{}", "OrderedDict()", "0", *["None"] * 4]
+    assert process.stdout.split() == results, process.stdout + process.stderr
+
+
 def test_a_fork_while_streams_are_busy(run_forked):
     program = (
         IN_A_CHILD

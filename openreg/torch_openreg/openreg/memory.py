@@ -94,6 +94,8 @@ def memory_stats_as_nested_dict(device: _Device | None = None) -> dict[str, Any]
     Those of ``reserved_bytes_by_private_pools`` have ``MemPool.id`` as their key.
     """
     index = _get_device_index(device)
+    if not torch._C._accelerator_isAllocatorInitialized():  # in a forked child
+        return {}
     stats: dict[str, Any] = torch._C._accelerator_getDeviceStats(index)
     stats["reserved_bytes_by_private_pools"] = _private_pools(index)
     return stats

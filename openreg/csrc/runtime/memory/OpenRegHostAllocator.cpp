@@ -24,8 +24,25 @@ auto timed(std::mutex& mutex, c10::CachingAllocator::DurationStat& stat, Call ca
 
 void delete_block(void* block);
 
-using Allocator =
+using Interface =
     at::CachingHostAllocatorInterface<OpenRegHostAllocatorImpl, &delete_block>;
+
+// In a forked child nothing is counted: the locks may never be released.
+struct Allocator final : Interface {
+  at::HostStats get_stats() override {
+    return in_forked_child() ? at::HostStats() : Interface::get_stats();
+  }
+  void reset_accumulated_stats() override {
+    if (!in_forked_child()) {
+      Interface::reset_accumulated_stats();
+    }
+  }
+  void reset_peak_stats() override {
+    if (!in_forked_child()) {
+      Interface::reset_peak_stats();
+    }
+  }
+};
 
 Allocator& instance() {
   // Never destroyed: tensors in static variables are freed after everything else.
@@ -98,9 +115,9 @@ void OpenRegHostAllocatorImpl::free_block(HostBlock* block) {
                           [&] { return orFreeHost(block->ptr_); }));  // (2)
 }
 
-// During a capture the driver frees nothing.
+// During a capture, and in a forked child, the driver frees nothing.
 void OpenRegHostAllocatorImpl::empty_cache() {
-  if (!StreamCapture::any()) {
+  if (!in_forked_child() && !StreamCapture::any()) {
     CachingHostAllocatorImpl::empty_cache();
   }
 }
