@@ -127,7 +127,7 @@ def reduce_lists(state):
 
 
 def gather_and_reduce_uneven(state):
-    """Each rank has its own size, some none; a wrong one is refused before a message."""
+    """Each rank has its own size, some none; a wrong one is refused at the call."""
     size, me = dist.get_world_size(), dist.get_rank()
     counts = [(2 * rank) % 5 for rank in range(size)]
     listed = [torch.zeros(count, device="openreg") for count in counts]
