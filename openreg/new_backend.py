@@ -8,41 +8,20 @@ it as stage 5 of the ladder needs. ``--build`` builds the copy and runs its test
 from __future__ import annotations
 
 import argparse
-import os
-import re
 from pathlib import Path
 
 from cloning.build import build_and_test, cmake_arguments
 from cloning.full import write_full
+from cloning.names import check_device, check_driver
 from cloning.spelling import SIMULATED, Spelling
 from cloning.stages import FIRST, LAST
 from cloning.starter import write_starter
 
 
-def check(name: str, target: Path) -> None:
-    """Raise ValueError if there cannot be a backend of this name in this folder."""
-    check_name(name, "device")
+def check_target(target: Path) -> None:
+    """Raise ValueError if a copy cannot be in this folder."""
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise ValueError(f"{target} exists and is not empty. Choose another folder.")
-    os.environ["TORCH_DEVICE_BACKEND_AUTOLOAD"] = "0"
-    try:
-        import torch
-    except ImportError as error:
-        raise ValueError(f"{error}: run this in an environment with torch.") from None
-    try:
-        torch.device(name)
-    except RuntimeError:
-        return
-    raise ValueError(f"PyTorch has a device {name!r} already. Choose another name.")
-
-
-def check_name(name: str, what: str) -> None:
-    """Raise ValueError unless the name can be part of every spelling."""
-    if not re.fullmatch("[a-z][a-z0-9]*", name):
-        raise ValueError(
-            f"{name!r} cannot be the name of a {what}. Use lower-case letters and "
-            "digits, and a letter first."
-        )
 
 
 def new_backend(
@@ -54,7 +33,7 @@ def new_backend(
 ) -> list[Path]:
     """Write a backend for the device `name`; return its files."""
     if driver is not None:
-        check_name(driver, "driver")
+        check_driver(driver)
         if source != "full":
             raise ValueError("--driver renames the driver of --from full only.")
     if stage is not None and (source != "full" or not FIRST <= stage <= LAST):
@@ -62,7 +41,8 @@ def new_backend(
             f"--stage takes {FIRST} to {LAST}, with --from full: the stages before are "
             "the starter."
         )
-    check(name, target)
+    check_device(name)
+    check_target(target)
     if source == "full":
         return write_full(Spelling(name, driver or SIMULATED), target, stage or LAST)
     return write_starter(name, target)

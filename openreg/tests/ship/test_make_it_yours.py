@@ -11,7 +11,7 @@ import pytest
 
 OPENREG = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(OPENREG))
-from cloning import decisions, full  # noqa: E402
+from cloning import decisions, full, names  # noqa: E402
 from cloning.spelling import Spelling, without_guide  # noqa: E402
 
 TOOL = OPENREG / "new_backend.py"
@@ -230,6 +230,12 @@ def test_a_decision_is_one_line_and_stands_above_code():
 
 
 # -- arguments --
+
+
+def test_the_name_of_a_driver_may_have_digits():
+    names.check_driver("acme2rt")
+    with pytest.raises(ValueError, match="letters and digits, and a letter first"):
+        names.check_driver("2acme")
 
 
 @pytest.mark.parametrize(

@@ -162,6 +162,9 @@ def test_a_decision_is_one_line_and_stands_above_code():
     [
         ("Acme", "'Acme' cannot be the name of a device. Use lower-case letters"),
         ("my-chip", "'my-chip' cannot be the name of a device"),
+        ("acme2", "letters only: torch.device accepts no digits, for example."),
+        ("privateuse1", "'privateuse1' cannot be the name of a device"),
+        ("privateuseone", "PyTorch has a device 'privateuseone' already."),
         ("cuda", "PyTorch has a device 'cuda' already. Choose another name."),
     ],
 )
