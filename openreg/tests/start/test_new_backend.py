@@ -12,13 +12,14 @@ from starter_build import STARTER, TESTS, code_lines, sources
 sys.path.append(
     str(STARTER.parent)
 )  # the last: sources of torch_openreg are there, too
-from cloning import decisions, starter
+from cloning import decisions, names, starter
 
 TOOL = STARTER.parent / "new_backend.py"
 DRIVER = {"openreg", "libopenreg"}  # the target, the header, the library
 OF_TESTS = {*DRIVER, "lopenreg", "OPENREG_LAUNCH_BLOCKING"}
 ADDED = {"CLONING.md", "tests/conftest.py", "tests/operators/test_minimal.py"}
 ADDED |= {f"tests/support/{name}.py" for name in ("backend", "forkserver", "patience")}
+MEANINGS = ("std", "at", "linux", "index")  # the last one is a function of C
 
 
 def clone(name, folder):
@@ -172,6 +173,32 @@ def test_a_name_that_cannot_be_is_refused(name, error, tmp_path):
     process = clone(name, tmp_path / "new")
     assert process.returncode == 2 and error in process.stderr
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        ("class", "'class' is a keyword of Python"),
+        ("namespace", "'namespace' is a keyword of C++"),
+        *((name, f"'{name}' has a meaning in C or C++ already") for name in MEANINGS),
+        ("ones", "PyTorch has torch.ones already"),
+        ("numa", "PyTorch has torch.numa already"),  # import torch does not load it
+        ("backward", "Tensor.backward exists already"),
+        ("leaf", "Tensor.is_leaf exists already"),
+        ("forward", "Module.forward exists already"),
+    ],
+)
+def test_a_name_with_a_meaning_is_refused(name, error, monkeypatch):
+    monkeypatch.setenv("TORCH_DEVICE_BACKEND_AUTOLOAD", "1")  # the check sets it
+    with pytest.raises(ValueError) as refused:
+        names.check_device(name)
+    assert str(refused.value) == f"{error}. Choose another name."
+
+
+@pytest.mark.parametrize("name", ["acme", "nova", "openreg", "starter", "tpu"])
+def test_another_name_is_accepted(name):
+    program = f"from cloning import names; names.check_device({name!r})"
+    subprocess.run([sys.executable, "-c", program], cwd=STARTER.parent, check=True)
 
 
 def test_a_folder_with_something_in_it_is_left_alone(tmp_path):
