@@ -16,12 +16,7 @@ from cloning.names import check_device, check_driver
 from cloning.spelling import SIMULATED, Spelling
 from cloning.stages import FIRST, LAST
 from cloning.starter import write_starter
-
-
-def check_target(target: Path) -> None:
-    """Raise ValueError if a copy cannot be in this folder."""
-    if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise ValueError(f"{target} exists and is not empty. Choose another folder.")
+from cloning.target import check_target, whole
 
 
 def new_backend(
@@ -31,7 +26,12 @@ def new_backend(
     driver: str | None = None,
     stage: int | None = None,
 ) -> list[Path]:
-    """Write a backend for the device `name`; return its files."""
+    """Write a backend for the device `name`; return its files.
+
+    Raises:
+        ValueError: there cannot be a backend of this name, or in this folder.
+        OSError: a file cannot be written. Nothing of the copy is left then.
+    """
     if driver is not None:
         check_driver(driver)
         if source != "full":
@@ -43,9 +43,12 @@ def new_backend(
         )
     check_device(name)
     check_target(target)
-    if source == "full":
-        return write_full(Spelling(name, driver or SIMULATED), target, stage or LAST)
-    return write_starter(name, target)
+    with whole(target) as work:
+        if source == "full":
+            made = write_full(Spelling(name, driver or SIMULATED), work, stage or LAST)
+        else:
+            made = write_starter(name, work)
+    return [target / path.relative_to(work) for path in made]
 
 
 def main() -> None:
@@ -72,11 +75,14 @@ def main() -> None:
         )
     except ValueError as error:
         parser.error(str(error))
+    except OSError as error:
+        reason = error.strerror or error
+        parser.error(f"cannot write {given.into}: {reason}. Choose another folder.")
     print(f"{given.into}: {len(made)} files of the package torch_{given.name}")
     if given.build:
         try:
             print(build_and_test(given.into, arguments))
-        except RuntimeError as error:
+        except (OSError, RuntimeError) as error:
             parser.exit(1, f"{parser.prog}: error: {error}\n")
 
 

@@ -76,4 +76,4 @@ def _run(what: str, command: list[str], build: Path, env: dict[str, str]) -> str
         ).returncode
     if status != 0:
         raise RuntimeError(f"the {what} failed, see {log}")
-    return log.read_text()
+    return log.read_text(encoding="utf-8", errors="replace")

@@ -52,7 +52,8 @@ def decisions(root: Path) -> list[tuple[str, str]]:
     for path in sorted(root.rglob("*")):
         if path.suffix in KINDS:
             where = str(path.relative_to(root))
-            found += [(where, what) for what in VENDOR.findall(path.read_text())]
+            text = path.read_text(encoding="utf-8")
+            found += [(where, what) for what in VENDOR.findall(text)]
     return found
 
 

@@ -155,7 +155,7 @@ def driver_sources() -> list[Path]:
 
 def edited(path: Path) -> str:
     """A source without what only the guide needs."""
-    text = replaced(path, (ROOT / path).read_text(), EDITS)
+    text = replaced(path, (ROOT / path).read_text(encoding="utf-8"), EDITS)
     if path.name == "pyproject.toml":
         text = text.partition(CUT)[0]
         text = FOLDERS_OF_TESTS.sub('pythonpath = ["openreg/tests/support"]', text)
@@ -202,6 +202,7 @@ def write_full(spelling: Spelling, target: Path, stage: int = LAST) -> list[Path
 def write(path: Path, text: str) -> Path:
     """Write a file unless it has this text already; return its path."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    if not path.is_file() or path.read_text() != text:  # a build needs to know
-        path.write_text(text)
+    # A build compiles what is newer than its objects.
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
     return path

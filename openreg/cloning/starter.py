@@ -69,7 +69,8 @@ def write_starter(name: str, target: Path) -> list[Path]:
     """Write a copy of the starter; return its files."""
     spelling, made = Spelling(name), []
     for path in sources():
-        text = renamed(without_guide((STARTER / path).read_text()), name)
+        text = (STARTER / path).read_text(encoding="utf-8")
+        text = renamed(without_guide(text), name)
         if path.name == "pyproject.toml":
             text += PYTEST
         made.append(write(target / renamed(str(path), name), text))

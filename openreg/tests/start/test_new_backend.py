@@ -2,7 +2,9 @@
 """`nox -s ladder` builds such a copy with ``--build``, and trains on it."""
 
 import ast
+import os
 import re
+import resource
 import subprocess
 import sys
 
@@ -12,7 +14,7 @@ from starter_build import STARTER, TESTS, code_lines, sources
 sys.path.append(
     str(STARTER.parent)
 )  # the last: sources of torch_openreg are there, too
-from cloning import decisions, names, starter
+from cloning import decisions, names, starter, target
 
 TOOL = STARTER.parent / "new_backend.py"
 DRIVER = {"openreg", "libopenreg"}  # the target, the header, the library
@@ -22,9 +24,9 @@ ADDED |= {f"tests/support/{name}.py" for name in ("backend", "forkserver", "pati
 MEANINGS = ("std", "at", "linux", "index")  # the last one is a function of C
 
 
-def clone(name, folder):
+def clone(name, folder, **options):
     command = [sys.executable, str(TOOL), name, "--into", str(folder)]
-    return subprocess.run(command, capture_output=True, text=True)
+    return subprocess.run(command, capture_output=True, text=True, **options)
 
 
 @pytest.fixture(scope="module")
@@ -206,3 +208,67 @@ def test_a_folder_with_something_in_it_is_left_alone(tmp_path):
     process = clone("acme", tmp_path)
     assert process.returncode == 2 and "is not empty" in process.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+@pytest.mark.parametrize(
+    ("folder", "error"),
+    [
+        ("file", "file is not a folder. Choose another path."),
+        ("nowhere", "nowhere is not a folder. Choose another path."),
+        ("file/new", "file is not a folder. Choose another path."),
+        ("/proc/new", "cannot write /proc/new: "),
+    ],
+)
+def test_a_path_that_cannot_be_a_folder_is_an_error_of_the_command(
+    folder, error, tmp_path
+):
+    (tmp_path / "file").touch()
+    (tmp_path / "nowhere").symlink_to(tmp_path / "missing")
+    process = clone("acme", tmp_path / folder)
+    assert process.returncode == 2 and error in process.stderr
+    assert "Traceback" not in process.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "nowhere"]
+
+
+SOURCES = ["cmake", *(f"openreg/{name}" for name in ("starter", "csrc", "tests"))]
+SOURCES += ["openreg/torch_openreg", "openreg/third_party", "openreg/starter/a/b"]
+
+
+@pytest.mark.parametrize("folder", SOURCES)
+def test_a_folder_in_the_sources_of_copies_is_refused(folder, tmp_path):
+    (tmp_path / "link").symlink_to(STARTER.parents[1])
+    for root in (STARTER.parents[1], tmp_path / "link"):
+        with pytest.raises(ValueError, match="whose files are copied"):
+            target.check_target(root / folder / "new")
+
+
+def small_files():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))  # as on a full disk
+
+
+@pytest.mark.parametrize("exists", [False, True])
+def test_a_copy_that_fails_leaves_nothing_behind(exists, tmp_path):
+    folder = tmp_path / "new"
+    if exists:
+        folder.mkdir()
+    process = clone("acme", folder, preexec_fn=small_files)
+    assert process.returncode == 2
+    assert f"cannot write {folder}: File too large" in process.stderr
+    assert list(tmp_path.rglob("*")) == [folder] * exists
+    assert clone("acme", folder).returncode == 0
+    assert (folder / "CLONING.md").is_file()
+    assert [path.name for path in tmp_path.iterdir()] == ["new"]
+
+
+@pytest.mark.parametrize("source", ["starter", "full"])
+def test_the_locale_does_not_matter(source, tmp_path):
+    ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    command = [sys.executable, str(TOOL), "acme", "--from", source, "--into", "new"]
+    process = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, **ascii_only},
+    )
+    assert process.returncode == 0, process.stderr
