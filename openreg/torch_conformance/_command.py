@@ -22,6 +22,12 @@ def _levels(text: str) -> range:
     return range(int(first), int(last or first) + 1)
 
 
+def _jobs(text: str) -> int:
+    if not re.fullmatch("[0-9]+", text) or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a number from 1 on, got {text}")
+    return int(text)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m torch_conformance",
@@ -40,7 +46,7 @@ def _parser() -> argparse.ArgumentParser:
         help="a module that registers the backend, if it has no entry point yet",
     )
     parser.add_argument(
-        "--jobs", type=int, default=1, help="cases that run at the same time; 1"
+        "--jobs", type=_jobs, default=1, help="cases that run at the same time; 1"
     )
     parser.add_argument(
         "--warm", action="store_true", help="load the backend once, before the forks"

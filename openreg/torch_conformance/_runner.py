@@ -228,6 +228,8 @@ def run(
     ``warm`` loads the backend before the forks, which saves time. Each child calls
     ``prepare`` when the backend is loaded: tests plant a fault there.
     """
+    if jobs < 1:
+        raise ValueError(f"expected jobs from 1 on, got {jobs}: no case would run")
     import_torch()
     if warm:
         load(module)

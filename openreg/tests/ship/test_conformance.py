@@ -206,13 +206,22 @@ def test_the_command_refuses_wrong_arguments(capsys):
     for arguments, text in (
         ([], "--device is required"),
         (["--device", "cpu", "--level", "3..1"], "from 0 to 5"),
+        (["--device", "cpu", "--jobs", "0"], "expected a number from 1 on, got 0"),
+        (["--device", "cpu", "--jobs", "-1"], "expected a number from 1 on, got -1"),
+        (["--device", "cpu", "--jobs", "two"], "expected a number from 1 on, got two"),
         (["--device", "cpu", "--against", "no.json"], "no file no.json"),
     ):
-        with pytest.raises(SystemExit):
+        with pytest.raises(SystemExit) as stopped:
             torch_conformance.main(arguments)
+        assert stopped.value.code == 2
         assert text in capsys.readouterr().err
     assert torch_conformance.main(["--list", "--level", "1"]) == 0
     assert capsys.readouterr().out.startswith("1 device.count: ")
+
+
+def test_a_run_without_jobs_is_refused():
+    with pytest.raises(ValueError, match="expected jobs from 1 on, got 0"):
+        torch_conformance.run("cpu", jobs=0)
 
 
 # -- backends --
