@@ -7,7 +7,7 @@ loaded, so a crash or a deadlock costs one case.
 """
 
 from torch_conformance._command import main
-from torch_conformance._report import Report, compare, show
+from torch_conformance._report import Report, compare, read, show
 from torch_conformance._runner import Result, run
 
-__all__ = ["Report", "Result", "compare", "main", "run", "show"]
+__all__ = ["Report", "Result", "compare", "main", "read", "run", "show"]

@@ -2,16 +2,20 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import json
+import os
 import re
 import sys
+import tempfile
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 from torch_conformance import _html
 from torch_conformance._case import LEVELS
-from torch_conformance._report import Report, advice, compare, show
-from torch_conformance._runner import Result, run, select
+from torch_conformance._report import Report, advice, compare, read, show
+from torch_conformance._runner import LoadError, Result, run, select
 
 
 def _levels(text: str) -> range:
@@ -32,7 +36,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m torch_conformance",
         description="Judge a PyTorch backend, level by level.",
-        epilog="exit status: 0 if every case passes, 1 if not, 2 for wrong arguments",
+        epilog="exit status: 0 if every case passes, 1 if not, "
+        "2 for wrong arguments, or a report that cannot be written",
     )
     parser.add_argument("--device", help="the name of the device type, such as acme")
     parser.add_argument(
@@ -71,17 +76,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if options.device is None:
         parser.error("--device is required")
-    if options.against and not options.against.is_file():
-        parser.error(f"--against: there is no file {options.against}")
-    results = run(
-        options.device,
-        options.level,
-        words=words,
-        module=options.module,
-        jobs=options.jobs,
-        warm=options.warm,
-        each=_progress,
-    )
+    try:  # before the run, which takes minutes
+        earlier = read(options.against) if options.against else None
+        for file in filter(None, (options.json, options.html)):
+            _check_output(file)
+        _check_module(options.module)
+    except ValueError as error:
+        parser.error(str(error))
+    try:
+        results = run(
+            options.device,
+            options.level,
+            words=words,
+            module=options.module,
+            jobs=options.jobs,
+            warm=options.warm,
+            each=_progress,
+        )
+    except LoadError as error:
+        parser.error(f"{error}\nWithout --warm, each case reports its own error.")
     print(file=sys.stderr)
     if not results:
         parser.error(f"no case of level {LEVELS[options.level[0]]} has such a name")
@@ -89,13 +102,43 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     report = Report(options.device, torch.__version__, results)
     print(show(report))
-    if options.against:
-        print(f"\n{compare(report, options.against)}")
-    if options.json:
-        options.json.write_text(json.dumps(report.as_json(), indent=1) + "\n")
-    if options.html:
-        options.html.write_text(_html.page(report))
-    return 0 if report.complete else 1
+    status = 0 if report.complete else 1
+    texts = (json.dumps(report.as_json(), indent=1) + "\n", _html.page(report))
+    for file, text in zip((options.json, options.html), texts, strict=True):
+        try:
+            if file:
+                file.write_text(text, encoding="utf-8")
+        except OSError as error:  # such as a disk that is full by now
+            print(f"cannot write {file}: {error.strerror}", file=sys.stderr)
+            status = 2
+    if earlier is not None:
+        print(f"\n{compare(report, earlier)}")
+    return status
+
+
+def _check_output(file: Path) -> None:
+    """Raise ValueError if no report can be written there."""
+    try:
+        if file.is_dir():
+            raise IsADirectoryError(errno.EISDIR, "it is a folder")
+        if not file.exists():
+            tempfile.TemporaryFile(dir=file.parent).close()
+        elif not os.access(file, os.W_OK):
+            raise PermissionError(errno.EACCES, "it is write-protected")
+    except OSError as error:
+        raise ValueError(
+            f"cannot write {file}: {error.strerror}. Choose another file."
+        ) from None
+
+
+def _check_module(name: str | None) -> None:
+    """Raise ValueError if there is no such module; import nothing."""
+    top = None if name is None else name.partition(".")[0]
+    if top is not None and (not top or find_spec(top) is None):
+        raise ValueError(
+            f"--import: there is no module {name!r}. Install it, or put its folder on "
+            "PYTHONPATH."
+        )
 
 
 def _progress(result: Result) -> None:

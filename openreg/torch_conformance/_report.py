@@ -9,6 +9,7 @@ from typing import Any
 from torch_conformance._case import CASES, LEVELS, PAGES, Case
 from torch_conformance._runner import Result
 
+EARLIER = " Name a file that --json wrote."
 OUTCOMES = ("passed", "wrong", "missing", "crashed", "hung")
 
 
@@ -137,9 +138,23 @@ def _failure(result: Result) -> list[str]:
     ]
 
 
-def compare(report: Report, before: Path) -> str:
+def read(file: Path) -> dict[str, Any]:
+    """The JSON of an earlier run. Raise ValueError if the file has none."""
+    try:
+        earlier: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        _ = {(result["case"], result["outcome"]) for result in earlier["results"]}
+        earlier["readiness"] = float(earlier["readiness"])
+    except OSError as error:
+        raise ValueError(f"cannot read {file}: {error.strerror}.{EARLIER}") from None
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(
+            f"{file} is no report: {type(error).__name__}: {error}.{EARLIER}"
+        ) from None
+    return earlier
+
+
+def compare(report: Report, earlier: dict[str, Any]) -> str:
     """What changed since an earlier run: a line for each case with another outcome."""
-    earlier = json.loads(before.read_text())
     old = {result["case"]: result["outcome"] for result in earlier["results"]}
     new = {result.case: result.outcome for result in report.results}
     lines = [

@@ -23,6 +23,10 @@ WIDTH = 240  # of a line of an error: torch lists every dispatch key in one
 Prepare = Callable[[], object]
 
 
+class LoadError(RuntimeError):
+    """The backend cannot be loaded before the forks."""
+
+
 @dataclasses.dataclass
 class Result:
     """What a case did: passed, wrong, missing, crashed or hung."""
@@ -232,7 +236,10 @@ def run(
         raise ValueError(f"expected jobs from 1 on, got {jobs}: no case would run")
     import_torch()
     if warm:
-        load(module)
+        try:
+            load(module)
+        except Exception as error:
+            raise LoadError(f"the backend does not load: {told(error)}") from error
     cases = select(levels, words)
     sys.stdout.flush()
     sys.stderr.flush()

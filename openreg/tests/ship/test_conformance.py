@@ -3,6 +3,8 @@ import json
 import os
 import re
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -13,7 +15,7 @@ from conformance.record import record, summary
 from starter_build import HIDDEN, install_starter
 from torch_conformance import _html
 from torch_conformance._case import CASES, LEVELS, PAGES, Area, Case, Missing
-from torch_conformance._report import Report, compare, show
+from torch_conformance._report import Report, compare, read, show
 from torch_conformance._runner import Result, attempt, results, select, told
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -174,7 +176,7 @@ def test_a_run_is_compared_with_an_earlier_one(tmp_path):
     before["results"] = [r for r in before["results"] if r["case"] != "events.query"]
     (tmp_path / "last.json").write_text(json.dumps(before))
     after = report({"device.count": "wrong", "device.context": "missing"})
-    lines = compare(after, tmp_path / "last.json").splitlines()
+    lines = compare(after, read(tmp_path / "last.json")).splitlines()
     assert lines[:-1] == [
         "changed: device.count, hung before, now wrong",
         "worse: device.context, passed before, now missing",
@@ -209,7 +211,7 @@ def test_the_command_refuses_wrong_arguments(capsys):
         (["--device", "cpu", "--jobs", "0"], "expected a number from 1 on, got 0"),
         (["--device", "cpu", "--jobs", "-1"], "expected a number from 1 on, got -1"),
         (["--device", "cpu", "--jobs", "two"], "expected a number from 1 on, got two"),
-        (["--device", "cpu", "--against", "no.json"], "no file no.json"),
+        (["--device", "cpu", "--against", "no.json"], "cannot read no.json: No such"),
     ):
         with pytest.raises(SystemExit) as stopped:
             torch_conformance.main(arguments)
@@ -217,6 +219,83 @@ def test_the_command_refuses_wrong_arguments(capsys):
         assert text in capsys.readouterr().err
     assert torch_conformance.main(["--list", "--level", "1"]) == 0
     assert capsys.readouterr().out.startswith("1 device.count: ")
+
+
+def ran(*arguments):
+    """Run the command with a short case; return how it ends and what it prints."""
+    command = [sys.executable, "-m", "torch_conformance", "--device", "cpu"]
+    process = subprocess.run(
+        [*command, "--level", "0", "-k", "registration.name", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert "Traceback" not in process.stderr
+    return process
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("{", "JSONDecodeError"),
+        ("{}", "KeyError: 'results'"),
+        ("[]", "TypeError"),
+        ('{"results": [], "readiness": null}', "TypeError"),
+        ('{"results": [{"case": "a"}], "readiness": 1}', "KeyError: 'outcome'"),
+        ('{"results": [{"case": [], "outcome": 1}], "readiness": 1}', "TypeError"),
+        ("\udcff", "UnicodeDecodeError"),
+    ],
+)
+def test_a_file_that_is_no_report_is_refused_before_the_run(text, reason, tmp_path):
+    file = tmp_path / "last.json"
+    file.write_text(text, errors="surrogateescape")
+    process = ran("--against", file)
+    assert process.returncode == 2 and process.stdout == ""
+    assert f"{file} is no report: {reason}" in process.stderr
+    assert process.stderr.endswith("Name a file that --json wrote.\n")
+
+
+@pytest.mark.parametrize("option", ["--json", "--html"])
+@pytest.mark.parametrize("name", [".", "missing/report", "file/report"])
+def test_an_output_that_cannot_be_written_is_refused_before_the_run(
+    option, name, tmp_path
+):
+    (tmp_path / "file").touch()
+    process = ran(option, tmp_path / name)
+    assert process.returncode == 2 and process.stdout == ""
+    assert f"cannot write {tmp_path / name}" in process.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_an_output_that_fails_in_the_end_costs_no_other_one(tmp_path):
+    page = tmp_path / "now.html"
+    process = ran("--json", "/dev/full", "--html", page)
+    assert process.returncode == 2
+    assert "cannot write /dev/full: No space left on device" in process.stderr
+    assert "readiness of cpu" in process.stdout and "</html>" in page.read_text()
+
+
+def test_a_report_may_replace_the_one_that_it_is_compared_with(tmp_path):
+    file = tmp_path / "last.json"
+    before = report({}).as_json()
+    file.write_text(json.dumps(before))
+    process = ran("--json", file, "--against", file)
+    assert "readiness: 100.0 % before" in process.stdout
+    assert len(json.loads(file.read_text())["results"]) == 1
+
+
+@pytest.mark.parametrize("options", [[], ["--warm"]])
+def test_a_module_that_is_not_there_is_refused(options):
+    process = ran("--import", "no_such_module", *options)
+    assert process.returncode == 2 and process.stdout == ""
+    assert "there is no module 'no_such_module'. Install it" in process.stderr
+
+
+def test_a_module_that_does_not_load_ends_a_warm_run():
+    process = ran("--import", "json.no_such_part", "--warm")
+    assert process.returncode == 2
+    said = "the backend does not load: ModuleNotFoundError: No module named"
+    assert said in process.stderr and "Without --warm, each case" in process.stderr
 
 
 def test_a_run_without_jobs_is_refused():
