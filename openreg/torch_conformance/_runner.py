@@ -113,6 +113,14 @@ def told(error: BaseException) -> str:
     return text if isinstance(error, kinds) else f"{type(error).__name__}: {text}"
 
 
+def signal_name(number: int) -> str:
+    """Return the name of a signal; most of the real-time ones have none."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
 class Child:
     """A process that runs one case."""
 
@@ -177,7 +185,7 @@ class Child:
             limit = f"no end after {self.case.seconds:g} s"
             result = Result(self.case.name, "hung", f"{limit}\n{tail}".strip())
         else:
-            name = signal.Signals(-code).name if code < 0 else f"exit status {code}"
+            name = signal_name(-code) if code < 0 else f"exit status {code}"
             result = Result(self.case.name, "crashed", f"{name}\n{tail}".strip())
         result.seconds = round(time.monotonic() - self.started, 2)
         return result

@@ -12,30 +12,38 @@ import argparse
 import json
 import os
 import platform
+import re
 import runpy
-import signal
-import subprocess
-import sys
 import sysconfig
 from importlib.metadata import PackageNotFoundError, entry_points, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from torch_openreg_diagnose._child import SECONDS, run_probe
 from torch_openreg_diagnose._explain import show as show_explained
 
 NAME = "torch_openreg"
 LIBRARIES = ("libtorch_bindings.so", "libtorch_openreg.so", "libopenreg.so")
 VARIABLES = ("TORCH_", "PYTORCH_", "OPENREG_", "LD_", "PYTHON")  # how they begin
 AUTOLOAD = "TORCH_DEVICE_BACKEND_AUTOLOAD"
+# Where it waits: Python prints its stack when the signal arrives.
+WHERE = (
+    "see where it waits: timeout -s ABRT 30 python -X faulthandler -c "
+    "'import torch, torch_openreg'"
+)
 REINSTALL = (
     "reinstall it: pip install --no-build-isolation --force-reinstall --no-deps ."
 )
 Report = dict[str, Any]
 
 
-def collect() -> Report:
-    """Return everything that is printed, as what JSON can hold."""
+def collect(seconds: float = SECONDS) -> Report:
+    """Return everything that is printed, as what JSON can hold.
+
+    Args:
+        seconds: that loading may take.
+    """
     report: Report = {
         "versions": _versions(),
         "build": _build(),
@@ -47,7 +55,7 @@ def collect() -> Report:
             if name.startswith(VARIABLES)
         },
     }
-    report |= _probe()
+    report |= run_probe(seconds)
     report["problems"] = _problems(report)
     return report
 
@@ -126,38 +134,6 @@ def _autoload() -> Report:
     }
 
 
-# LITERALINCLUDE START: DIAGNOSE_PROBE
-def _probe() -> Report:
-    """Load torch and the backend in another process, and return what that found."""
-    probe = str(Path(__file__).with_name("_probe.py"))
-    # By its path: -m finds this package only where the current sys.path is inherited.
-    program = f"import runpy; runpy.run_path({probe!r}, run_name='__main__')"
-    command = [sys.executable, *_path_options(), "-c", program]
-    process = subprocess.run(command, capture_output=True, text=True)
-    for line in process.stdout.splitlines():
-        if line.startswith("{"):
-            found: Report = json.loads(line)
-            return found
-    code = process.returncode
-    died = f"the process ended with {signal.Signals(-code).name}" if code < 0 else ""
-    error = died or (process.stderr.strip().splitlines() or ["it said nothing"])[-1]
-    return {"loaded": False, "error": error}
-
-
-# LITERALINCLUDE END: DIAGNOSE_PROBE
-def _path_options() -> list[str]:
-    """Return the options of this Python that decide where it finds packages."""
-    flags = sys.flags
-    options = {
-        "-E": flags.ignore_environment,
-        "-I": flags.isolated,
-        "-P": flags.safe_path,
-        "-S": flags.no_site,
-        "-s": flags.no_user_site,
-    }
-    return [option for option, given in options.items() if given]
-
-
 def _problems(report: Report) -> list[dict[str, str]]:
     """What is wrong, and what to do about it, the cause before the consequence."""
     found: list[tuple[str, str]] = []
@@ -212,6 +188,8 @@ def _problems(report: Report) -> list[dict[str, str]]:
         )
     if not report["loaded"] and not found:
         remedy = f"if that names a file of this package, {REINSTALL}"
+        if report.get("hung"):
+            remedy = WHERE
         found.append((f"it does not load: {report['error']}", remedy))
     elif report["loaded"] and not report["devices"]:
         found.append(
@@ -267,15 +245,28 @@ def show(report: Report) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
+def _seconds(text: str) -> float:
+    if not re.fullmatch(r"\d{1,6}(\.\d+)?", text) or float(text) == 0:
+        raise argparse.ArgumentTypeError(f"expected a number of seconds, got {text}")
+    return float(text)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Print the report; return 1 if there is a problem."""
     parser = argparse.ArgumentParser(prog="python -m torch_openreg_diagnose")
     parser.add_argument("--json", action="store_true", help="for a program to read")
     parser.add_argument("--explain", metavar="MESSAGE", help="what an error means")
+    parser.add_argument(
+        "--timeout",
+        type=_seconds,
+        default=SECONDS,
+        metavar="SECONDS",
+        help=f"that loading may take; {SECONDS:g}",
+    )
     options = parser.parse_args(arguments)
     if options.explain is not None:
         return _explain(options.explain)
-    report = collect()
+    report = collect(options.timeout)
     print(json.dumps(report, indent=2) if options.json else show(report))
     return 1 if report["problems"] else 0
 

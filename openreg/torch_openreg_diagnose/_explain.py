@@ -14,7 +14,7 @@ MOST = 3  # rows to show
 
 def rows() -> list[dict[str, str]]:
     """Return the index."""
-    found: list[dict[str, str]] = json.loads(INDEX.read_text())
+    found: list[dict[str, str]] = json.loads(INDEX.read_text(encoding="utf-8"))
     return found
 
 

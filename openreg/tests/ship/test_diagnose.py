@@ -204,6 +204,37 @@ def test_a_process_that_dies_is_told_by_its_signal(copy):
     assert problem == "it does not load: the process ended with SIGABRT"
 
 
+def test_a_signal_without_a_name_is_told_by_its_number(copy):
+    load = copy / "_load.py"
+    load.write_text(f"{load.read_text()}\nimport os\nos.kill(os.getpid(), 40)\n")
+    (problem,) = problems(report_of(copy.parent, status=1))
+    assert problem == "it does not load: the process ended with signal 40"
+
+
+def test_loading_that_blocks_is_told_with_a_remedy(copy):
+    (copy / "_load.py").write_text("import time\ntime.sleep(600)\n")
+    process = diagnose("--json", "--timeout", "0.5", path=copy.parent)
+    assert process.returncode == 1, process.stderr
+    report = json.loads(process.stdout)
+    (problem,) = problems(report)
+    assert problem == "it does not load: the process does not end after 0.5 s"
+    assert "see where it waits" in report["problems"][0]["remedy"]
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "nan", "soon"])
+def test_a_time_limit_is_a_number_of_seconds(seconds):
+    process = diagnose("--timeout", seconds)
+    assert process.returncode == 2
+    assert f"expected a number of seconds, got {seconds}" in process.stderr
+
+
+def test_what_a_library_prints_is_not_the_report(copy):
+    load = copy / "_load.py"
+    noise = "import os\nos.write(1, b'{starting}\\n\\xff {no end')\n"
+    load.write_text(noise + load.read_text())
+    assert report_of(copy.parent)["loaded"]
+
+
 def test_two_backends_want_the_device(tmp_path):
     """``torch_foo`` of the autoload chapter, as if pip had installed it."""
     source = Path(__file__).parents[1] / "autoload/torch_foo/torch_foo"
