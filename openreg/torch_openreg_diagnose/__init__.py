@@ -14,6 +14,7 @@ import os
 import platform
 import re
 import runpy
+import sys
 import sysconfig
 from importlib.metadata import PackageNotFoundError, entry_points, version
 from importlib.util import find_spec
@@ -44,9 +45,11 @@ def collect(seconds: float = SECONDS) -> Report:
     Args:
         seconds: that loading may take.
     """
+    damaged: dict[str, str] = {}
     report: Report = {
-        "versions": _versions(),
-        "build": _build(),
+        "versions": _versions(damaged),
+        "build": _build(damaged),
+        "damaged": damaged,
         "files": _files(),
         "autoload": _autoload(),
         "environment": {
@@ -60,10 +63,10 @@ def collect(seconds: float = SECONDS) -> Report:
     return report
 
 
-def _versions() -> Report:
+def _versions(damaged: dict[str, str]) -> Report:
     return {
         NAME: _version(NAME),
-        "torch": _torch_version(),
+        "torch": _torch_version(damaged),
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "glibc": " ".join(platform.libc_ver()),
@@ -85,7 +88,7 @@ def _package() -> Path | None:
 
 
 # LITERALINCLUDE START: DIAGNOSE_TORCH_VERSION
-def _torch_version() -> str | None:
+def _torch_version(damaged: dict[str, str]) -> str | None:
     """Return ``torch.__version__``, also where torch cannot be imported.
 
     The metadata of a wheel from a package index omit the local part: a CUDA build with
@@ -96,16 +99,30 @@ def _torch_version() -> str | None:
     file = Path(spec.origin).with_name("version.py") if spec and spec.origin else None
     if file is None or not file.is_file():
         return _version("torch")
-    return str(runpy.run_path(str(file))["__version__"])
+    found = _constants(file, "__version__", damaged)
+    return str(found["__version__"]) if found else _version("torch")
 
 
 # LITERALINCLUDE END: DIAGNOSE_TORCH_VERSION
-def _build() -> Report:
+def _constants(file: Path, needed: str, damaged: dict[str, str]) -> Report:
+    """Return what a file of Python defines; note in `damaged` why it does not."""
+    try:
+        found = runpy.run_path(str(file))
+    except Exception as error:  # a part of a file can raise anything
+        damaged[str(file)] = f"{type(error).__name__}: {error}"
+        return {}
+    if not isinstance(found.get(needed), str):
+        damaged[str(file)] = f"it has no {needed}"
+        return {}
+    return found
+
+
+def _build(damaged: dict[str, str]) -> Report:
     package = _package()
     if package is None or not (package / "_build_info.py").is_file():
         return {}
     # By its path: an import of torch_openreg._build_info would import torch_openreg.
-    constants = runpy.run_path(str(package / "_build_info.py"))
+    constants = _constants(package / "_build_info.py", "TORCH_VERSION", damaged)
     return {name.lower(): value for name, value in constants.items() if name.isupper()}
 
 
@@ -138,17 +155,23 @@ def _problems(report: Report) -> list[dict[str, str]]:
     """What is wrong, and what to do about it, the cause before the consequence."""
     found: list[tuple[str, str]] = []
     versions, built = versions_of(report)
-    if versions is None:
+    install = f"pip install torch=={built or '2.13.*'}"
+    for file, reason in report["damaged"].items():
+        of_torch = file.endswith("version.py")
+        remedy = f"reinstall torch: {install} --force-reinstall --no-deps"
         found.append(
-            ("torch is not installed", f"pip install torch=={built or '2.13.*'}")
+            (f"{file} is damaged: {reason}", remedy if of_torch else REINSTALL)
         )
+    damaged = {Path(file).name for file in report["damaged"]}
+    if versions is None and "version.py" not in damaged:
+        found.append(("torch is not installed", install))
     if not report["files"]:
         found.append((f"{NAME} is not installed", "install it with pip"))
-    elif built is None:
+    elif built is None and "_build_info.py" not in damaged:
         found.append(
             ("_build_info.py is missing: this is a folder of sources", REINSTALL)
         )
-    elif versions and versions.split(".")[:2] != built.split(".")[:2]:
+    elif versions and built and versions.split(".")[:2] != built.split(".")[:2]:
         found.append(
             (
                 f"torch_openreg was built for torch {built}, but torch {versions} is "
@@ -267,12 +290,18 @@ def main(arguments: list[str] | None = None) -> int:
     if options.explain is not None:
         return _explain(options.explain)
     report = collect(options.timeout)
-    print(json.dumps(report, indent=2) if options.json else show(report))
+    _print(json.dumps(report, indent=2) if options.json else show(report))
     return 1 if report["problems"] else 0
+
+
+def _print(text: str) -> None:
+    """Print a text also where the encoding of the output lacks a letter of it."""
+    encoding = sys.stdout.encoding or "utf-8"
+    print(text.encode(encoding, "backslashreplace").decode(encoding))
 
 
 def _explain(message: str) -> int:
     """Print what the error index has on a message; return 1 if that is nothing."""
     known = show_explained(message)
-    print(known or 'the index has no such message: see "Debugging" in the guide')
+    _print(known or 'the index has no such message: see "Debugging" in the guide')
     return 0 if known else 1

@@ -197,6 +197,48 @@ def test_a_folder_of_sources(copy):
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('TORCH_VERSION = "2.1', "SyntaxError: unterminated string literal"),
+        ("\0", "source code string cannot contain null bytes"),
+        ("", "it has no TORCH_VERSION"),
+        ("TORCH_VERSION = 2.13\n", "it has no TORCH_VERSION"),
+    ],
+)
+def test_the_file_of_the_build_is_damaged(copy, text, reason):
+    (copy / "_build_info.py").write_text(text)
+    (problem,) = problems(report_of(copy.parent, status=1))
+    assert problem.startswith(f"{copy / '_build_info.py'} is damaged: ")
+    assert reason.lower() in problem.lower()
+
+
+@pytest.mark.parametrize("installed", [True, False])
+@pytest.mark.parametrize("text", ["", "__version__ = '9.9", "raise OSError"])
+def test_the_version_of_torch_is_damaged(tmp_path, text, installed):
+    package, metadata = tmp_path / "torch", tmp_path / "torch-9.9.0.dist-info"
+    package.mkdir()
+    (package / "__init__.py").write_text("from torch.version import __version__\n")
+    (package / "version.py").write_text(text)
+    if installed:
+        metadata.mkdir()
+        (metadata / "METADATA").write_text("Name: torch\nVersion: 9.9.0\n")
+    process = diagnose("--json", path=tmp_path)
+    report = json.loads(process.stdout)
+    first = problems(report)[0]
+    assert first.startswith(f"{package / 'version.py'} is damaged: ")
+    assert report["problems"][0]["remedy"].startswith("reinstall torch: pip install")
+    assert not report["loaded"]
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "utf-8"])
+def test_the_output_may_lack_a_letter(encoding):
+    shown = {"ascii": r"\xe9 \udcff", "utf-8": r"é \udcff"}[encoding]
+    process = diagnose(TORCH_FOO="é \udcff", PYTHONIOENCODING=encoding)
+    assert process.returncode == 0, process.stderr
+    assert shown in process.stdout
+
+
 def test_a_process_that_dies_is_told_by_its_signal(copy):
     load = copy / "_load.py"
     load.write_text(f"{load.read_text()}\nimport os\nos.abort()\n")
