@@ -37,8 +37,7 @@ def _pip_install(site: Path) -> None:
     shutil.copytree(SOFTCAP, source, ignore=shutil.ignore_patterns("__pycache__"))
     command = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-index"]
     command += ["--no-build-isolation", "--quiet", "--target", site, source]
-    given = os.environ.get("CMAKE_ARGS", "")
-    _run(command, {**os.environ, "CMAKE_ARGS": f"{given} -DSOFTCAP_RULES=ON"})
+    _run(command)
     shutil.rmtree(source)
 
 
@@ -70,9 +69,9 @@ def _compile(source: Path, library: Path, flags: list[str]) -> None:
     _run([*command, source, "-o", library, "-ltorch_cpu", "-lopenreg", *flags])
 
 
-def _run(command: list[str | Path], env: dict[str, str] | None = None) -> None:
+def _run(command: list[str | Path]) -> None:
     process = subprocess.run(
-        command, capture_output=True, text=True, timeout=2 * PATIENCE, env=env
+        command, capture_output=True, text=True, timeout=2 * PATIENCE
     )
     assert process.returncode == 0, process.stdout + process.stderr
 

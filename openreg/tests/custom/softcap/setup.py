@@ -1,6 +1,4 @@
 # Builds custom operators out of tree; see docs/operators/custom.md.
-import os
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -25,8 +23,6 @@ class CMakeBuild(build_ext):
             f"-DPython_EXECUTABLE={sys.executable}",
             f"-DCMAKE_PREFIX_PATH={torch_openreg.utils.cmake_prefix_path}",
             f"-DCMAKE_INSTALL_PREFIX={package}",
-            "-DCMAKE_UNITY_BUILD=ON",  # parses torch's headers once for all files
-            *shlex.split(os.environ.get("CMAKE_ARGS", "")),
         ]
         subprocess.run(configure, check=True)
         subprocess.run(["cmake", "--build", build, "--target", "install"], check=True)
