@@ -13,7 +13,8 @@ namespace openreg {
 template <class T>
 auto capture_writable(const T& value) {
   if constexpr (std::is_same_v<T, at::Tensor>) {
-    return KernelTensorArg(value);
+    // A number on the CPU, such as a learning rate, is only read.
+    return value.is_cpu() ? KernelTensorArg::input(value) : KernelTensorArg(value);
   } else if constexpr (std::is_same_v<T, at::TensorList>) {
     return std::vector<KernelTensorArg>(value.begin(), value.end());
   } else if constexpr (std::is_same_v<T, std::optional<at::Tensor>>) {
