@@ -71,6 +71,9 @@ def _clean_device():
     gc.disable()
     torch.accelerator.set_device_index(0)
     torch.manual_seed(0)
+    # A thread that starts takes the number that any thread set last, and the one that
+    # pins a DataLoader's batches sets 1: sums come in another order then.
+    torch.set_num_threads(torch.get_num_threads())
     if "torch._dynamo" in sys.modules:
         torch._dynamo.reset()
     yield

@@ -12,7 +12,6 @@ FLOATS = [torch.float64, torch.float32, torch.bfloat16, torch.float16]
 def _no_fallback_left_behind():
     torch.openreg.set_fallback_mode("allow")
     torch.openreg.reset_fallback_counts()
-    torch.manual_seed(0)
 
 
 # -- convolution --

@@ -4,12 +4,6 @@ import torch
 from against_cpu import losses_of_training
 from torch.testing import assert_close
 
-
-@pytest.fixture(autouse=True)
-def _seed():
-    torch.manual_seed(0)
-
-
 PADDING = torch.tensor([[0, 0, 0, 0, 1], [0, 0, 0, 1, 1]]).bool()
 LATER = torch.ones(5, 5).triu(1).bool()
 

@@ -240,3 +240,17 @@ check(2)
     for steal in ("0", "1"):
         process = run_forked(program, OPENREG_STEAL=steal)
         assert process.returncode == 0, process.stderr
+
+
+@pytest.mark.parametrize("run", [1, 2])
+def test_a_number_of_threads_from_an_earlier_test_does_not_count(run):
+    found = []
+
+    def look_and_set():
+        found.append(torch.get_num_threads())
+        torch.set_num_threads(1)  # as the thread that pins a DataLoader's batches
+
+    other = threading.Thread(target=look_and_set)
+    other.start()
+    other.join()
+    assert found == [torch.get_num_threads()]
