@@ -31,8 +31,9 @@ at::Tensor one_shot_all_reduce_out(const at::Tensor& input, std::string reduce_o
   const auto offset = static_cast<const char*>(input.const_data_ptr()) - base;
   std::vector<KernelTensorArg> parts;
   for (int rank = 0; rank < handle->get_world_size(); ++rank) {
-    parts.push_back(KernelTensorArg::input(handle->get_buffer(
-        rank, input.sizes(), input.scalar_type(), offset / input.itemsize())));
+    const at::Tensor buffer = handle->get_buffer(
+        rank, input.sizes(), input.scalar_type(), offset / input.itemsize());
+    parts.push_back(KernelTensorArg::input(buffer));
   }
   launch(kName, input.device(),
          [before = memory.signals(kName, 0), after = memory.signals(kName, 1), parts,

@@ -19,6 +19,7 @@ TESTS = Path(__file__).resolve().parents[1]
 SOFTCAP = TESTS / "custom" / "softcap"
 STABLE = TESTS / "custom" / "softcap_stable.cpp"
 TILED = TESTS / "custom" / "tiled.cpp"
+OVERWRITE_FREED = TESTS / "custom" / "overwrite_freed.cpp"
 BUILT = TESTS.parents[1] / "build" / "tests-custom"
 COMPILER = shlex.split(os.environ.get("CXX", "c++"))
 # A user's compiler may be newer, and find more to warn about: see CMakeLists.txt.
@@ -57,6 +58,14 @@ def compile_tiled() -> Path:
     """Compile the tensor without storage; return the library."""
     flags = ["-lc10", "-ltorch_openreg"]
     return _once("tiled.so", [TILED], lambda path: _compile(TILED, path, flags))
+
+
+def compile_overwrite_freed() -> Path:
+    """Compile what overwrites memory when it is freed; return the library."""
+    source = OVERWRITE_FREED
+    return _once(
+        "overwrite_freed.so", [source], lambda path: _compile(source, path, ["-lc10"])
+    )
 
 
 def _compile(source: Path, library: Path, flags: list[str]) -> None:

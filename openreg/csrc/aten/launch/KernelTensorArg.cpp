@@ -6,11 +6,16 @@
 #include <openreg.h>
 
 #include <cstring>
+#include <type_traits>
 
 #include "csrc/runtime/device/OpenRegFunctions.h"
 #include "csrc/runtime/device/OpenRegGuard.h"
 
 namespace openreg {
+
+static_assert(!std::is_constructible_v<KernelTensorArg, at::Tensor>,
+              "a temporary is freed before the launch");
+
 namespace {
 
 // Bytes from the first element to the end of the last.

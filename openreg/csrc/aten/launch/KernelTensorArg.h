@@ -21,10 +21,14 @@ class OPENREG_EXPORT KernelTensorArg {
   // CPU tensor of no dimension, which is then captured by value: the caller may change
   // it as soon as the launch has returned.
   explicit KernelTensorArg(const at::Tensor& tensor) : KernelTensorArg(tensor, true) {}
+  // A temporary is freed before the launch: another thread may get its memory and write
+  // there first. Name it, and keep it until the launch has returned.
+  explicit KernelTensorArg(at::Tensor&&) = delete;
 
   // For a tensor that the kernel only reads: memory that lazy clones share stays
   // shared. Where a kernel works in place, capture the tensor that it writes first.
   static KernelTensorArg input(const at::Tensor& tensor) { return {tensor, false}; }
+  static KernelTensorArg input(at::Tensor&&) = delete;
 
   // Inside a kernel, while this object lives: a CPU tensor over the device's side of
   // the memory. This is where OpenReg's device borrows ATen's CPU kernels; your device

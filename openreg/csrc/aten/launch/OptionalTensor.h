@@ -21,15 +21,27 @@ inline at::Tensor or_undefined(const std::optional<at::Tensor>& tensor) {
 }
 
 // For a kernel: as KernelTensorArg(), and as KernelTensorArg::input() if it is only
-// read.
+// read. Neither takes a temporary.
 inline std::optional<KernelTensorArg> capture(const std::optional<at::Tensor>& tensor) {
   return is_given(tensor) ? std::make_optional<KernelTensorArg>(*tensor) : std::nullopt;
 }
+inline std::optional<KernelTensorArg> capture(const at::Tensor& tensor) {
+  return tensor.defined() ? std::make_optional<KernelTensorArg>(tensor) : std::nullopt;
+}
+std::optional<KernelTensorArg> capture(std::optional<at::Tensor>&&) = delete;
+std::optional<KernelTensorArg> capture(at::Tensor&&) = delete;
+
 inline std::optional<KernelTensorArg> capture_input(
     const std::optional<at::Tensor>& tensor) {
   return is_given(tensor) ? std::make_optional(KernelTensorArg::input(*tensor))
                           : std::nullopt;
 }
+inline std::optional<KernelTensorArg> capture_input(const at::Tensor& tensor) {
+  return tensor.defined() ? std::make_optional(KernelTensorArg::input(tensor))
+                          : std::nullopt;
+}
+std::optional<KernelTensorArg> capture_input(std::optional<at::Tensor>&&) = delete;
+std::optional<KernelTensorArg> capture_input(at::Tensor&&) = delete;
 
 // Inside a kernel; the tensor is undefined if it was missing.
 inline at::Tensor alias(const std::optional<KernelTensorArg>& tensor) {

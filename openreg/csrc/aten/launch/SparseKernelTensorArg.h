@@ -26,9 +26,11 @@ class SparseKernelTensorArg {
   enum class Access : uint8_t { Read, Write, Copy };
 
   SparseKernelTensorArg(const at::Tensor& tensor, Access access);
+  SparseKernelTensorArg(at::Tensor&&, Access) = delete;
   static SparseKernelTensorArg input(const at::Tensor& tensor) {
     return {tensor, Access::Read};
   }
+  static SparseKernelTensorArg input(at::Tensor&&) = delete;
 
   // Inside a kernel: a CPU tensor of the same layout over the device's members.
   at::Tensor alias() const;

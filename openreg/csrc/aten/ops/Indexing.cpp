@@ -163,9 +163,10 @@ at::Tensor& fill_where(at::Tensor& self, const at::Tensor& mask,
     return masked_fill_scalar_(self, mask, value.item());
   }
   check_mask("masked_fill_", self, mask);
+  const at::Tensor number = value.reshape({});
   in_place(
       "masked_fill_", self, {at::kBool, self.scalar_type()},
-      [m = KernelTensorArg::input(mask), v = KernelTensorArg::input(value.reshape({}))](
+      [m = KernelTensorArg::input(mask), v = KernelTensorArg::input(number)](
           const at::Tensor& out) { kernels::masked_fill(out, m.alias(), v.alias()); });
   return self;
 }

@@ -216,7 +216,9 @@ ThreeTensors native_batch_norm(const at::Tensor& input,
       at::empty_like(input, input.options(), input.suggest_memory_format()),
       at::empty(sizes, options), at::empty(sizes, options)};
   // Training writes to the running statistics, which the schema hides.
-  const auto running = training ? &capture : &capture_input;
+  const auto running = [training](const std::optional<at::Tensor>& statistic) {
+    return training ? capture(statistic) : capture_input(statistic);
+  };
   launch("native_batch_norm", input.device(),
          [results = capture_outputs(outputs), rm = running(running_mean),
           rv = running(running_var), in = KernelTensorArg::input(input),

@@ -112,10 +112,12 @@ at::Tensor quantize_per_channel(const at::Tensor& self, const at::Tensor& scales
   const at::Tensor out = make_quantized(self, quantizer);
   if (out.numel() > 0) {
     const at::Tensor dense = self.contiguous(self.suggest_memory_format());
+    const at::Tensor kept_scales = out.q_per_channel_scales();
+    const at::Tensor kept_zeros = out.q_per_channel_zero_points();
     launch(kName, out.device(),
            [out = KernelTensorArg(out), self = KernelTensorArg::input(dense),
-            scales = KernelTensorArg::input(out.q_per_channel_scales()),
-            zeros = KernelTensorArg::input(out.q_per_channel_zero_points()), axis] {
+            scales = KernelTensorArg::input(kept_scales),
+            zeros = KernelTensorArg::input(kept_zeros), axis] {
              kernels::quantize_channels(self.alias(), scales.alias(), zeros.alias(),
                                         axis, out.alias());
            });
@@ -144,11 +146,12 @@ at::Tensor dequantize(const at::Tensor& self) {
              kernels::dequantize(codes.alias(), scale, zero_point, out.alias());
            });
   } else {
+    const at::Tensor scales = self.q_per_channel_scales();
+    const at::Tensor zeros = self.q_per_channel_zero_points();
     launch("dequantize", out.device(),
            [out = KernelTensorArg(out), codes = KernelTensorArg::input(codes),
-            scales = KernelTensorArg::input(self.q_per_channel_scales()),
-            zeros = KernelTensorArg::input(self.q_per_channel_zero_points()),
-            axis = self.q_per_channel_axis()] {
+            scales = KernelTensorArg::input(scales),
+            zeros = KernelTensorArg::input(zeros), axis = self.q_per_channel_axis()] {
              kernels::dequantize_channels(codes.alias(), scales.alias(), zeros.alias(),
                                           axis, out.alias());
            });

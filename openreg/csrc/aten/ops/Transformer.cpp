@@ -39,13 +39,12 @@ KernelTensorArg parameter(const char* name, const at::Tensor& input,
 }
 
 // The mask as the kernel takes it: boolean, true for what is hidden. nn.Transformer
-// passes minus infinity there, and zero elsewhere.
-std::optional<KernelTensorArg> checked_mask(const char* name, const at::Tensor& input,
-                                            int64_t heads,
-                                            const std::optional<at::Tensor>& mask,
-                                            std::optional<int64_t> type) {
+// passes minus infinity there, and zero elsewhere. Undefined if there is none.
+at::Tensor boolean_mask(const char* name, const at::Tensor& input, int64_t heads,
+                        const std::optional<at::Tensor>& mask,
+                        std::optional<int64_t> type) {
   if (!is_given(mask)) {
-    return std::nullopt;
+    return {};
   }
   check_same_device(name, input, mask);
   TORCH_CHECK(type.has_value() && *type >= 0 && *type <= 2, "openreg: ", name,
@@ -57,7 +56,7 @@ std::optional<KernelTensorArg> checked_mask(const char* name, const at::Tensor& 
                    : mask->sizes() == at::IntArrayRef({batch, heads, length, length});
   TORCH_CHECK(fits, "openreg: ", name, ": a mask of type ", *type, " for an input of ",
               input.sizes(), " cannot be of size ", mask->sizes());
-  return KernelTensorArg::input(mask->to(at::kBool));
+  return mask->to(at::kBool);
 }
 
 }  // namespace
@@ -82,6 +81,7 @@ std::tuple<at::Tensor, at::Tensor> native_multi_head_attention(
   if (query.numel() == 0) {
     return {out, weights};
   }
+  const at::Tensor hidden = boolean_mask(name, query, num_head, mask, mask_type);
   launch("multi_head_attention", query.device(),
          [p = std::vector{parameter(name, query, query, query.sizes()),
                           parameter(name, query, key, query.sizes()),
@@ -90,9 +90,8 @@ std::tuple<at::Tensor, at::Tensor> native_multi_head_attention(
                           parameter(name, query, qkv_bias, {3 * d}),
                           parameter(name, query, proj_weight, {d, d}),
                           parameter(name, query, proj_bias, {d})},
-          d, num_head, mask = checked_mask(name, query, num_head, mask, mask_type),
-          need_weights, average_attn_weights, mask_type, out = KernelTensorArg(out),
-          weights = capture(weights)] {
+          d, num_head, mask = capture_input(hidden), need_weights, average_attn_weights,
+          mask_type, out = KernelTensorArg(out), weights = capture(weights)] {
            kernels::multi_head_attention(
                p[0].alias(), p[1].alias(), p[2].alias(), d, num_head, p[3].alias(),
                p[4].alias(), p[5].alias(), p[6].alias(), if_given(mask), need_weights,
@@ -128,13 +127,13 @@ at::Tensor transformer_encoder_layer(
       checked(norm_weight_2, {d}),       checked(norm_bias_2, {d}),
       checked(ffn_weight_1, {inner, d}), checked(ffn_bias_1, {inner}),
       checked(ffn_weight_2, {d, inner}), checked(ffn_bias_2, {d})};
-  const auto layer_mask = checked_mask(name, src, num_heads, mask, mask_type);
+  const at::Tensor hidden = boolean_mask(name, src, num_heads, mask, mask_type);
   if (src.numel() == 0) {
     return out;
   }
   launch("transformer_encoder_layer", src.device(),
          [in = KernelTensorArg::input(src), d, num_heads, p = std::move(parameters),
-          use_gelu, norm_first, eps, mask = layer_mask, mask_type,
+          use_gelu, norm_first, eps, mask = capture_input(hidden), mask_type,
           out = KernelTensorArg(out)] {
            kernels::transformer_encoder_layer(
                in.alias(), d, num_heads, p[0].alias(), p[1].alias(), p[2].alias(),
