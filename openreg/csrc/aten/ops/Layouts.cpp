@@ -7,6 +7,7 @@
 #include <c10/core/TensorOptions.h>
 
 #include "csrc/aten/NativeFunctions.h"
+#include "csrc/aten/launch/OptionalTensor.h"
 #include "csrc/aten/launch/SparseKernelTensorArg.h"
 #include "csrc/aten/ops/Fallback.h"
 #include "csrc/runtime/device/OpenRegFunctions.h"
@@ -49,6 +50,7 @@ void layout_fallback(c10::DispatchKey cpu_key, const c10::OperatorHandle& op,
 std::tuple<at::Tensor, at::Tensor> sparse_mm_reduce(const at::Tensor& self,
                                                     const at::Tensor& other,
                                                     std::string_view reduce) {
+  check_same_device("_sparse_mm_reduce_impl", self, other);
   count_fallback("aten::_sparse_mm_reduce_impl");
   const auto on_cpu = [](const at::Tensor& tensor) {
     return tensor.cpu().detach().requires_grad_(tensor.requires_grad());

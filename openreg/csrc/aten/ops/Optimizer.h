@@ -55,6 +55,10 @@ struct Update<Op, kFunction, Check, Result(Args...)> {
         if (value.dim() > 0 || value.is_privateuseone()) {  // a number may stay there
           tensors.push_back(&value);
         }
+      } else if constexpr (std::is_same_v<T, std::optional<at::Tensor>>) {
+        if (is_given(value)) {  // what GradScaler passes, which torch writes, too
+          tensors.push_back(&*value);
+        }
       }
     };
     (collect(args), ...);
