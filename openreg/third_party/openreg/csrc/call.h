@@ -20,6 +20,8 @@ struct ThreadState {
   Activity activity = Activity::kNone;  // set while the thread runs a task
   int depth = 0;                        // nested helping, see executor.cpp
   uint64_t correlation = 0;             // of the recorded call it is in, see activity.h
+  // Which captures forbid its waits, see orThreadExchangeStreamCaptureMode.
+  orStreamCaptureMode captureMode = orStreamCaptureModeGlobal;
 };
 extern constinit thread_local ThreadState thread;
 

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "call.h"
@@ -82,19 +83,35 @@ void addMember(const std::shared_ptr<Capture>& capture, Stream& stream, Seen see
   stream.capturing.store(true, std::memory_order_release);
 }
 
+// Whether `capture` forbids this thread to wait: its own one unless one of the two is
+// relaxed, and a global one of another thread unless this thread looks at its own only.
+bool forbidsWait(const Capture& capture) {
+  if (thread.captureMode == orStreamCaptureModeRelaxed) return false;
+  if (capture.thread == std::this_thread::get_id()) {
+    return capture.mode != orStreamCaptureModeRelaxed;
+  }
+  return capture.mode == orStreamCaptureModeGlobal &&
+         thread.captureMode == orStreamCaptureModeGlobal;
+}
+
 // Waiting calls: the captures that forbid them to this thread.
 orError_t refuseWaitLocked() {
   orError_t error = orSuccess;
   for (auto& capture : captures) {
-    bool forbids = capture->mode == orStreamCaptureModeGlobal ||
-                   (capture->mode == orStreamCaptureModeThreadLocal &&
-                    capture->thread == std::this_thread::get_id());
-    if (forbids) {
+    if (forbidsWait(*capture)) {
       error = failUnsupported(
           *capture, "would wait for the device while a stream capture is going on");
     }
   }
   return error;
+}
+
+orError_t checkMode(orStreamCaptureMode mode) {
+  if (mode >= orStreamCaptureModeGlobal && mode <= orStreamCaptureModeRelaxed) {
+    return orSuccess;
+  }
+  return fail(orErrorInvalidValue, "%d is not an orStreamCaptureMode",
+              static_cast<int>(mode));
 }
 
 orError_t refuseOnCapturingLocked(Stream& stream) {
@@ -220,10 +237,7 @@ orError_t orStreamBeginCapture(orStream_t stream, orStreamCaptureMode mode) {
   return call(__func__, [&]() -> orError_t {
     auto target = findStream(stream);
     if (!target) return failStream(stream);
-    if (mode < orStreamCaptureModeGlobal || mode > orStreamCaptureModeRelaxed) {
-      return fail(orErrorInvalidValue, "%d is not an orStreamCaptureMode",
-                  static_cast<int>(mode));
-    }
+    if (orError_t error = checkMode(mode)) return error;
     if (orError_t error = target->device().reportFault()) return error;
     std::lock_guard lock(capturesMutex);
     if (target->capture) {
@@ -237,6 +251,15 @@ orError_t orStreamBeginCapture(orStream_t stream, orStreamCaptureMode mode) {
     captures.push_back(capture);
     addMember(capture, *target, {});
     captureCount.fetch_add(1, std::memory_order_release);
+    return orSuccess;
+  });
+}
+
+orError_t orThreadExchangeStreamCaptureMode(orStreamCaptureMode* mode) {
+  return call<kPlain>(__func__, [&]() -> orError_t {
+    if (mode == nullptr) return fail(orErrorInvalidValue, "mode is null");
+    if (orError_t error = checkMode(*mode)) return error;
+    std::swap(*mode, thread.captureMode);
     return orSuccess;
   });
 }

@@ -7,6 +7,7 @@
 
 #include "call.h"
 #include "capture.h"
+#include "event.h"
 #include "stream.h"
 
 namespace openreg::driver {
@@ -40,7 +41,25 @@ std::vector<Ref<Stream>> Device::liveStreams() {
   return live;
 }
 
+void Device::addGraphLaunch(std::shared_ptr<Mark> end) {
+  std::lock_guard lock(streamsMutex_);
+  std::erase_if(graphLaunches_, [](auto& mark) { return mark->done(); });
+  graphLaunches_.push_back(std::move(end));
+  anyGraphLaunch_.store(true, std::memory_order_release);
+}
+
 void Device::wait() {
+  waitForStreams();
+  if (!anyGraphLaunch_.load(std::memory_order_acquire)) return;
+  std::vector<std::shared_ptr<Mark>> launches;
+  {
+    std::lock_guard lock(streamsMutex_);
+    launches = graphLaunches_;
+  }
+  for (auto& end : launches) end->stream->wait(end->position);
+}
+
+void Device::waitForStreams() {
   const uint64_t done = done_.load(std::memory_order_acquire);  // before added_
   if (added_.load(std::memory_order_acquire) == done) return;
   auto streams = liveStreams();

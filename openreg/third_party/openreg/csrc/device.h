@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 namespace openreg::driver {
 
 class Stream;
+struct Mark;
 
 class Device {
  public:
@@ -27,8 +29,10 @@ class Device {
   std::mutex heapMutex;
   Heap heap;
 
-  // Waits until every stream has finished what it holds now.
+  // Waits until every stream has finished what it holds now, and every launch of a
+  // graph that uses this device from a stream of another.
   void wait();
+  void addGraphLaunch(std::shared_ptr<Mark> end);
   // For onExit() in process.cpp: gives up the waits of streams for each other; then
   // takes the executor locks of all streams and keeps them.
   void wakeSleepers();
@@ -50,6 +54,7 @@ class Device {
  private:
   orError_t failWithFault();
   std::vector<Ref<Stream>> liveStreams();
+  void waitForStreams();
 
   const int index_;
   Ref<Stream> defaultStream_;
@@ -59,6 +64,8 @@ class Device {
   std::mutex streamsMutex_;
   std::vector<Stream*> streams_;
   int streamsMade_ = 0;
+  std::vector<std::shared_ptr<Mark>> graphLaunches_;  // the ends of those
+  std::atomic<bool> anyGraphLaunch_ = false;          // so that others need no lock
   std::vector<Ref<Stream>> halted_;  // for the rest of the process: a lock stays held
 
   // Tasks, in cache lines of their own: threads that launch write the first, and those

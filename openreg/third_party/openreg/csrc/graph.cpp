@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 
 #include "call.h"
@@ -28,11 +29,24 @@ struct Graph {
   const Nodes nodes;
 };
 
+// The devices of the tasks, also of those in graphs inside.
+void addDevices(const std::vector<Node>& nodes, std::set<Device*>& devices) {
+  for (const Node& node : nodes) {
+    devices.insert(node.device);
+    if (auto* graph = std::get_if<GraphRun>(&node.task)) {
+      addDevices(*graph->nodes, devices);
+    }
+  }
+}
+
 struct GraphExec {
   using Handle = orGraphExec_t;
   static constexpr uint64_t kTag = 0x54;
-  explicit GraphExec(Nodes nodes) : nodes(std::move(nodes)) {}
+  explicit GraphExec(Nodes nodes) : nodes(std::move(nodes)) {
+    addDevices(*this->nodes, devices);
+  }
   const Nodes nodes;
+  std::set<Device*> devices;  // whose memory a launch uses
   std::mutex mutex;
   std::shared_ptr<Mark> lastLaunch;
 };
@@ -159,6 +173,9 @@ orError_t orGraphLaunch(orGraphExec_t exec, orStream_t stream) {
     if (simulatorActs()) run.failing = takeFailing(*run.nodes);
     if (orError_t error = source->enqueue(std::move(run), &mark->position)) {
       return error;
+    }
+    for (Device* device : target->devices) {
+      if (device != &source->device()) device->addGraphLaunch(mark);
     }
     last = std::move(mark);
     return orSuccess;

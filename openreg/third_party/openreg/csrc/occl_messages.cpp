@@ -28,12 +28,20 @@ class Transfer {
   int peer() const { return peer_; }  // of a receive from any: known after the match
   const std::string& failure() const { return failure_; }
 
-  // Does what can be done without waiting; false: nothing.
+  // Messages of one tag between two ranks keep their order: this one may not begin
+  // while `earlier`, a transfer of the same operation, has not begun.
+  bool follows(const Transfer& earlier) const {
+    const bool any = call_.peer == occlAnySource || earlier.call_.peer == occlAnySource;
+    return sends() == earlier.sends() && call_.tag == earlier.call_.tag &&
+           (any || call_.peer == earlier.call_.peer);
+  }
+  bool began() const { return slot_ != nullptr; }
+
+  // Each does what can be done without waiting; false: nothing.
+  bool begin() { return sends() ? post() : take(); }
   bool progress() {
-    if (done_) return false;
-    const bool began = slot_ == nullptr && (sends() ? post() : take());
-    const bool moved = slot_ != nullptr && (sends() ? write() : read());
-    return began || moved;
+    if (done_ || slot_ == nullptr) return false;
+    return sends() ? write() : read();
   }
 
  private:
@@ -174,6 +182,21 @@ class Transfer {
   bool done_ = false;
 };
 
+// Begins the transfers that can; false: none.
+bool begin_in_order(std::vector<Transfer>& transfers) {
+  bool moved = false;
+  std::vector<const Transfer*> held;
+  for (Transfer& transfer : transfers) {
+    const auto held_by = [&](const Transfer* earlier) {
+      return transfer.follows(*earlier);
+    };
+    if (transfer.began()) continue;
+    if (std::none_of(held.begin(), held.end(), held_by)) moved |= transfer.begin();
+    if (!transfer.began()) held.push_back(&transfer);
+  }
+  return moved;
+}
+
 // Breaks the communicator if a rank that a transfer waits for will not come any more.
 void check_peer(SharedMemoryRendezvous& memory, const Transfer& transfer) {
   if (transfer.peer() != occlAnySource) {
@@ -205,7 +228,7 @@ void run_messages(SharedMemoryRendezvous& memory, Operation& operation) {
   bool check = false;
   for (;;) {
     const uint32_t bell = memory.bell();  // (1)
-    bool moved = false;
+    bool moved = begin_in_order(transfers);
     const Transfer* waiting = nullptr;
     for (Transfer& transfer : transfers) {
       moved |= transfer.progress();

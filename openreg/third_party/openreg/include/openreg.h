@@ -335,6 +335,13 @@ typedef enum orStreamCaptureMode {
  * synchronizing or querying a capturing stream, or an event recorded in it; copying
  * pageable memory there; letting it wait for an event recorded outside the capture. */
 OPENREG_API orError_t orStreamBeginCapture(orStream_t stream, orStreamCaptureMode mode);
+/* Which captures the waiting calls of the calling thread respect: *mode is set, and the
+ * former one returned there. Global, which a thread has at first: those of other
+ * threads in mode global, and its own unless they are relaxed. ThreadLocal: only its
+ * own. Relaxed: none, for a library that frees memory of which no capture knows; calls
+ * that would wait for a capturing stream, or for a device that has one, stay refused.
+ * Does not start the driver. */
+OPENREG_API orError_t orThreadExchangeStreamCaptureMode(orStreamCaptureMode* mode);
 /* Ends the capture and gives the graph. Must be called with the stream that began it
  * (orErrorInvalidValue otherwise). After an invalidated or unjoined capture the error
  * is returned, the capture is over, and *graph is not written. */

@@ -243,6 +243,38 @@ TEST_F(CaptureTest, ModeDecidesAboutOtherThreads) {
   }
 }
 
+TEST_F(CaptureTest, AThreadChoosesWhichCapturesItRespects) {
+  Stream stream;
+  const auto set = [](orStreamCaptureMode mode) {
+    EXPECT_OK(orThreadExchangeStreamCaptureMode(&mode));
+    return mode;
+  };
+  const auto release = [] {
+    void* memory = nullptr;
+    EXPECT_OK(orMalloc(&memory, 64));
+    return orFree(memory);
+  };
+  EXPECT_EQ(set(orStreamCaptureModeRelaxed), orStreamCaptureModeGlobal);
+  ASSERT_OK(begin(stream));
+  EXPECT_OK(release());  // its own capture
+  EXPECT_FAILS(orStreamQuery(stream), orErrorStreamCaptureUnsupported, "capturing");
+  endSpoilt(stream, "orStreamQuery");
+  EXPECT_EQ(set(orStreamCaptureModeGlobal), orStreamCaptureModeRelaxed);
+  ASSERT_OK(begin(stream));
+  std::thread([&] {
+    for (auto mode : {orStreamCaptureModeThreadLocal, orStreamCaptureModeRelaxed}) {
+      set(mode);
+      EXPECT_OK(release());
+    }
+  }).join();
+  ASSERT_OK(launch(stream, [] {}));
+  EXPECT_EQ(end(stream), 1u);
+  auto wrong = static_cast<orStreamCaptureMode>(3);
+  EXPECT_FAILS(orThreadExchangeStreamCaptureMode(&wrong), orErrorInvalidValue,
+               "3 is not an orStreamCaptureMode");
+  EXPECT_FAILS(orThreadExchangeStreamCaptureMode(nullptr), orErrorInvalidValue, "null");
+}
+
 TEST_F(CaptureTest, HarmlessCallsDoNotSpoilIt) {
   Stream stream;
   Event event;

@@ -1,11 +1,14 @@
 // Graphs: replay, life, faults. See docs/start/architecture.md.
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <thread>
 
 #include "openreg_graph.h"
 #include "support.h"
@@ -206,6 +209,46 @@ TEST_F(GraphTest, IsPrintedForGraphviz) {
                orErrorInvalidValue, "cannot write 'no/such/folder/graph.dot': No such");
   EXPECT_OK(orGraphDestroy(graph));
   EXPECT_OK(orGraphExecDestroy(inner));
+}
+
+TEST_F(GraphTest, EachDeviceThatItUsesWaitsForIt) {
+  std::atomic<bool> go = false;
+  ASSERT_OK(orSetDevice(1));
+  Stream side;
+  DeviceMemory memory(16);
+  ASSERT_OK(orSetDevice(0));
+  orGraphExec_t exec = capture([&](orStream_t stream) {
+    Event fork;
+    Event join;
+    ASSERT_OK(launch(stream, [&] {
+      while (!go) std::this_thread::yield();
+    }));
+    ASSERT_OK(orEventRecord(fork, stream));
+    ASSERT_OK(orStreamWaitEvent(side, fork));
+    ASSERT_OK(orMemsetAsync(memory.get(), 7, 16, side));
+    ASSERT_OK(orEventRecord(join, side));
+    ASSERT_OK(orStreamWaitEvent(stream, join));
+  });
+  ASSERT_OK(orGraphLaunch(exec, nullptr));
+  EXPECT_OK(orGraphExecDestroy(exec));
+  std::atomic<int> waited = 0;
+  std::thread other([&] {
+    EXPECT_OK(orSetDevice(1));
+    EXPECT_OK(orDeviceSynchronize());
+    waited = 1;
+    void* more = nullptr;
+    EXPECT_OK(orMalloc(&more, 16));
+    EXPECT_OK(orFree(more));
+    waited = 2;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(waited, 0);
+  go = true;
+  other.join();
+  EXPECT_EQ(waited, 2);
+  char value = 0;
+  EXPECT_OK(orMemcpy(&value, memory.get(), 1, orMemcpyDefault));
+  EXPECT_EQ(value, 7);
 }
 
 TEST_F(GraphTest, FaultStopsTheRestOfTheGraph) {

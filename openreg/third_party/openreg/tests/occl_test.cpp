@@ -1,5 +1,6 @@
 // Collectives and messages between processes. See docs/modules/distributed.md.
 #include <cmath>
+#include <numeric>
 
 #include "occl_support.h"
 
@@ -107,6 +108,28 @@ TEST(OcclDeathTest, MessagesMeetByTagAndInOrder) {
     for (int step = 0; step < 200; ++step) {
       REQUIRE_OCCL(occlRecv(numbers.get(), 1, occlInt32, 0, me.comm, nullptr));
       REQUIRE(numbers.are(step));
+    }
+  });
+}
+
+// More messages than a rank can send at a time, received while they are sent.
+TEST(OcclDeathTest, MessagesOfATagArriveInTheirOrder) {
+  EXPECT_RANKS(2, [](Rank me) {
+    constexpr int kMessages = 300;
+    std::vector<int> order(kMessages);
+    std::iota(order.begin(), order.end(), 0);
+    for (int round = 0; round < 100; ++round) {
+      const Numbers<int> sent(order);
+      Numbers<int> received(kMessages, -1);
+      REQUIRE(occlGroupStart() == occlSuccess);
+      for (int i = 0; i < kMessages; ++i) {
+        REQUIRE((me.rank == 0
+                     ? occlSend(sent.get() + i, 1, occlInt32, 1, me.comm, nullptr)
+                     : occlRecv(received.get() + i, 1, occlInt32, 0, me.comm,
+                                nullptr)) == occlSuccess);
+      }
+      REQUIRE_OCCL(occlGroupEnd());
+      REQUIRE(me.rank == 0 || received.read() == order);
     }
   });
 }
