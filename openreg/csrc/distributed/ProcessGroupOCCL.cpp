@@ -68,11 +68,16 @@ ProcessGroupOCCL::ProcessGroupOCCL(c10::intrusive_ptr<c10d::Store> store,
     : Backend(host->getRank(), host->getSize()),
       host_(std::move(host)),
       comm_(make_comm(*store, host_)) {
-  init();
-  int shares = 0;
-  OCCL_CHECK(occlCommSharesMemory(comm_, &shares));
-  LOG(INFO) << "occl: the " << getSize() << " ranks "
-            << (shares != 0 ? "share memory" : "use the network");
+  try {
+    init();
+    int shares = 0;
+    OCCL_CHECK(occlCommSharesMemory(comm_, &shares));
+    LOG(INFO) << "occl: the " << getSize() << " ranks "
+              << (shares != 0 ? "share memory" : "use the network");
+  } catch (...) {
+    occlCommAbort(comm_);  // no destructor runs, and the other ranks would wait
+    throw;
+  }
 }
 
 ProcessGroupOCCL::~ProcessGroupOCCL() {

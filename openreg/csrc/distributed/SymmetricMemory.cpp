@@ -16,6 +16,7 @@
 #include "csrc/runtime/device/OpenRegGuard.h"
 #include "csrc/runtime/device/OpenRegInit.h"
 #include "csrc/runtime/memory/OpenRegDeviceAllocator.h"
+#include "csrc/runtime/stream/StreamCapture.h"
 
 namespace openreg {
 namespace {
@@ -30,7 +31,7 @@ bool may_free() {
 std::shared_ptr<void> owned(void* memory, orError_t (*release)(void*)) {
   return {memory, [release](void* ptr) {
             if (may_free()) {
-              release(ptr);
+              after_captures([release, ptr] { release(ptr); });
             }
           }};
 }
@@ -70,23 +71,18 @@ SymmetricBlock::SymmetricBlock(size_t bytes, c10::DeviceIndex device)
       device(device) {
   initialize();  // throws in a forked child
   const OpenRegGuard guard(device);
-  void* memory = nullptr;
-  orError_t error = orMalloc(&memory, pad_offset + pad_bytes);  // (1)
+  void* start = nullptr;
+  orError_t error = orMalloc(&start, pad_offset + pad_bytes);  // (1)
   if (error == orErrorMemoryAllocation) {
     OpenRegDeviceAllocator::get().emptyCache();
-    error = orMalloc(&memory, pad_offset + pad_bytes);
+    error = orMalloc(&start, pad_offset + pad_bytes);
   }
   OPENREG_CHECK(error);
-  base = static_cast<char*>(memory);
+  memory = owned(start, orFree);
+  base = static_cast<char*>(start);
   OPENREG_CHECK(orMemset(base + pad_offset, 0, pad_bytes));  // (2)
 }
 // LITERALINCLUDE END: SYMMETRIC_BLOCK
-
-SymmetricBlock::~SymmetricBlock() {
-  if (may_free()) {
-    orFree(base);
-  }
-}
 
 // LITERALINCLUDE START: SYMMETRIC_RENDEZVOUS
 SymmetricPeers::SymmetricPeers(std::shared_ptr<SymmetricBlock> own,

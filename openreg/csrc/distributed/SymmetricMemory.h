@@ -22,10 +22,8 @@ namespace openreg {
 // Memory of this rank: what the program requested, and a signal pad behind it.
 struct SymmetricBlock {
   SymmetricBlock(size_t bytes, c10::DeviceIndex device);
-  ~SymmetricBlock();  // waits for the device
-  SymmetricBlock(const SymmetricBlock&) = delete;
-  SymmetricBlock& operator=(const SymmetricBlock&) = delete;
 
+  std::shared_ptr<void> memory;  // freeing waits for the device
   char* base = nullptr;
   size_t bytes;
   size_t pad_offset;

@@ -4,7 +4,9 @@
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
+#if defined(__x86_64__)
 #include <xmmintrin.h>
+#endif
 
 #include <utility>
 
@@ -17,11 +19,26 @@ using at::Float32Precision;
 
 thread_local const LaunchState* running = nullptr;
 
+#if defined(__x86_64__)
 // The bits of the control register that report exceptions of earlier computations say
 // nothing of how to compute.
 constexpr uint32_t kExceptionFlags = 0x3f;
 
 uint32_t float_control() { return _mm_getcsr() & ~kExceptionFlags; }
+void set_float_control(uint32_t control) { _mm_setcsr(control); }
+#elif defined(__aarch64__)
+// The exceptions have a register of their own here, FPSR.
+uint32_t float_control() {
+  uint64_t control = 0;
+  asm volatile("mrs %0, fpcr" : "=r"(control));
+  return static_cast<uint32_t>(control);
+}
+void set_float_control(uint32_t control) {
+  asm volatile("msr fpcr, %0" ::"r"(static_cast<uint64_t>(control)));
+}
+#else
+#error "Where does this processor keep its rounding mode and how it flushes denormals?"
+#endif
 
 bool bfloat16_for(Float32Op op) {
   return at::globalContext().float32Precision(Float32Backend::MKLDNN, op) ==
@@ -65,13 +82,13 @@ LaunchState::Scope::Scope(const LaunchState& state)
     at::set_num_threads(state_.threads_);
   }
   if (C10_UNLIKELY(state_.float_control_ != float_control_)) {
-    _mm_setcsr(state_.float_control_);
+    set_float_control(state_.float_control_);
   }
 }
 
 LaunchState::Scope::~Scope() {
   if (C10_UNLIKELY(state_.float_control_ != float_control_)) {
-    _mm_setcsr(float_control_);
+    set_float_control(float_control_);
   }
   if (C10_UNLIKELY(state_.threads_ != threads_)) {
     at::set_num_threads(threads_);

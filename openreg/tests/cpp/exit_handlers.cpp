@@ -9,6 +9,13 @@
 #include <cstdio>
 #include <cstring>
 
+namespace {
+bool is_ours(const char* library) {
+  return std::strstr(library, "openreg.so") != nullptr ||
+         std::strstr(library, "starter.so") != nullptr;
+}
+}  // namespace
+
 extern "C" int __cxa_atexit(void (*destructor)(void*), void* object, void* library) {
   using Function = int (*)(void (*)(void*), void*, void*);
   static const auto original =
@@ -16,8 +23,8 @@ extern "C" int __cxa_atexit(void (*destructor)(void*), void* object, void* libra
   Dl_info ours{};
   Dl_info theirs{};
   const auto* code = reinterpret_cast<const void*>(destructor);
-  if (library != nullptr && dladdr(library, &ours) != 0 &&
-      std::strstr(ours.dli_fname, "openreg.so") != nullptr && dladdr(code, &theirs)) {
+  if (library != nullptr && dladdr(library, &ours) != 0 && is_ours(ours.dli_fname) &&
+      dladdr(code, &theirs)) {
     char text[1024];
     const auto offset = [](const void* address, const void* base) {
       return reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(base);

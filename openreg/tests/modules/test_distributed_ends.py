@@ -4,6 +4,9 @@ import ctypes
 import datetime
 import itertools
 import os
+import subprocess
+import sys
+import textwrap
 import threading
 from pathlib import Path
 
@@ -339,3 +342,44 @@ def two_devices(state):
 def test_one_process_uses_two_devices(two):
     expected = [2 * step + 1 for step in range(20) for _ in range(2)]
     assert two.run(two_devices) == [expected] * 2
+
+
+RANK = """
+    import datetime, sys, torch, torch.distributed as dist
+    rank, file = int(sys.argv[1]), f"file://{sys.argv[2]}"
+    seconds = datetime.timedelta(seconds=20)
+    try:
+        dist.init_process_group("occl", file, seconds, rank=rank, world_size=2)
+        dist.all_reduce(torch.ones(2, device="openreg"))
+        torch.openreg.synchronize()
+    except RuntimeError as error:
+        print(f"{type(error).__name__}: {error}", flush=True)
+    sys.stdin.read()  # it is the error that ends the wait of the others
+"""
+
+
+def test_a_group_that_cannot_be_made_is_aborted(compile_cpp, tmp_path):
+    failing = {"LD_PRELOAD": str(compile_cpp("fail_calls", backend=False))}
+    failing["FAIL_SHARES"] = "1"
+    ranks = []
+    for rank in range(2):
+        command = [sys.executable, "-c", textwrap.dedent(RANK), str(rank)]
+        environment = (
+            os.environ | {"GLOO_SOCKET_IFNAME": "lo"} | (failing if rank == 1 else {})
+        )
+        process = subprocess.Popen(
+            [*command, str(tmp_path / "store")],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=environment,
+        )
+        ranks.append(process)
+    try:
+        lines = [process.stdout.readline() for process in ranks]
+    finally:
+        for process in ranks:
+            process.communicate()
+    assert "rank 1" in lines[0]
+    assert "timed out" not in lines[0]
+    assert "DistBackendError" in lines[1]

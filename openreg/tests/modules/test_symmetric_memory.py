@@ -26,6 +26,22 @@ def test_the_cache_is_emptied_where_the_device_has_no_memory_left():
     assert openreg.memory_reserved() <= before - (64 << 20)
 
 
+def test_memory_that_cannot_be_cleared_goes_back(compile_cpp, run_python):
+    program = """
+        import os, torch
+        import torch.distributed._symmetric_memory as symm_mem
+        before = torch.openreg.mem_get_info()
+        os.environ["FAIL_MEMSET"] = "1"
+        try:
+            symm_mem.empty(1 << 20, device="openreg")
+        except torch.AcceleratorError:
+            print(torch.openreg.mem_get_info() == before)
+    """
+    failing = str(compile_cpp("fail_calls", backend=False))
+    process = run_python(program, LD_PRELOAD=failing)
+    assert process.stdout == "True\n", process.stderr
+
+
 # --- Reading and writing --------------------------------------------------------------
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import torch_openreg
+from starter_build import install_starter, run_on_starter
 
 LIBRARIES = Path(torch_openreg.__file__).parent / "lib"
 NAMES = ("libtorch_openreg.so", "libopenreg.so")
@@ -72,11 +73,24 @@ OF_TORCH = (
 
 def test_static_objects_have_no_destructors(run_python, compile_cpp):
     """Those that exist when the libraries are loaded."""
-    program = "import torch"
     handlers = compile_cpp("exit_handlers", backend=False)
-    process = run_python(program, LD_PRELOAD=str(handlers))
+    process = run_python("import torch", LD_PRELOAD=str(handlers))
+    assert _destroyed(process, [LIBRARIES / name for name in NAMES]) == {}
+
+
+def test_static_objects_of_the_starter_have_no_destructors(compile_cpp):
+    site = install_starter()
+    handlers = compile_cpp("exit_handlers", backend=False)
+    process = run_on_starter(site, "import torch", LD_PRELOAD=str(handlers))
+    libraries = list(site.rglob("lib*.so"))
+    assert len(libraries) >= 2
+    assert _destroyed(process, libraries) == {}
+
+
+def _destroyed(process, libraries):
+    """Return which static objects of ours are destroyed, and by what."""
     assert process.returncode == 0, process.stderr
-    symbols = {str(LIBRARIES / name): Symbols(LIBRARIES / name) for name in NAMES}
+    symbols = {str(library): Symbols(library) for library in libraries}
     destroyed = {}
     for line in process.stdout.splitlines():
         _, library, place, other, code = line.split()
@@ -84,8 +98,7 @@ def test_static_objects_have_no_destructors(run_python, compile_cpp):
         if other in symbols:
             destroyed[what] = symbols[other].name(int(code, 16))
     assert any(re.search(OF_TORCH, what) for what in destroyed)
-    ours = {w: d for w, d in destroyed.items() if not re.search(OF_TORCH, w)}
-    assert ours == {}
+    return {w: d for w, d in destroyed.items() if not re.search(OF_TORCH, w)}
 
 
 # Variables of a thread. They must bear that their thread uses them after their end.

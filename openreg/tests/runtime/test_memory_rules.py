@@ -156,6 +156,14 @@ def test_without_python(compile_cpp):
     assert process.returncode == 0
 
 
+@pytest.mark.needs(devices=2)
+def test_each_device_has_a_lock(compile_cpp):
+    process = subprocess.run(
+        [compile_cpp("device_locks")], capture_output=True, text=True, timeout=PATIENCE
+    )
+    assert process.stdout == "independent\n", process.stderr
+
+
 def test_a_forked_child_finds_no_lock(run_forked):
     program = """
         import os, threading, torch

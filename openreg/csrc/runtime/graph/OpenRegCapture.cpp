@@ -8,12 +8,6 @@
 
 namespace openreg {
 
-std::shared_ptr<Capture> Capture::start(uint64_t id) {
-  std::shared_ptr<Capture> capture(new Capture(id));
-  StreamCapture::start(capture);
-  return capture;
-}
-
 // LITERALINCLUDE START: CAPTURE_RESERVE
 PhiloxKernelState Capture::reserve(
     const c10::intrusive_ptr<PhiloxGeneratorState>& words, DeviceIndex device,

@@ -24,17 +24,11 @@ using CapturedRngStates =
 // A capture that a graph began. Thread safe.
 class OPENREG_EXPORT Capture final : public StreamCapture {
  public:
-  // From here until finish(), streams that take part in capture `id` of the driver
-  // belong to this object.
-  static std::shared_ptr<Capture> start(uint64_t id);
-
   PhiloxKernelState reserve(const c10::intrusive_ptr<PhiloxGeneratorState>& words,
                             DeviceIndex device, uint64_t blocks) override;
   CapturedRngStates take_draws();
 
  private:
-  explicit Capture(uint64_t id) : StreamCapture(id) {}
-
   std::mutex mutex_;  // nothing is allocated and no Python runs under it
   CapturedRngStates draws_;
 };

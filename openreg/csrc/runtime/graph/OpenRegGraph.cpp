@@ -52,6 +52,13 @@ c10::MempoolId_t choose_pool(c10::MempoolId_t wanted) {
   return wanted;
 }
 
+void release_pools(c10::MempoolId_t pool, bool shared) {
+  for_each_cache([&](DeviceCachingAllocator& cache) { cache.release_pool(pool); });
+  if (!shared) {  // torch's host allocator cannot revive a pool that was released
+    host_pools().release_pool(pool);
+  }
+}
+
 struct Start {
   PhiloxState state;
   void* where;
@@ -77,29 +84,30 @@ void OpenRegGraph::capture_begin(c10::MempoolId_t pool, at::GraphCaptureMode mod
   pool_ = choose_pool(pool);
   shared_pool_ = pool != kAnyPool;
   stream_ = current_stream(current_device());
-  OPENREG_CHECK(
-      orStreamBeginCapture(native_handle(*stream_), driver_mode(mode)));  // (1)
-  try {
+  auto capture = std::make_shared<Capture>();
+  begin_pools(capture);  // (1)
+  const orStream_t stream = native_handle(*stream_);
+  orError_t error = orSuccess;
+  uint64_t id = 0;
+  {
+    const std::unique_lock no_event_is_recorded(capture_mutex());  // (2)
+    error = orStreamBeginCapture(stream, driver_mode(mode));
     int capturing = 0;
-    uint64_t id = 0;
-    OPENREG_CHECK(orStreamGetCaptureInfo(native_handle(*stream_), &capturing, &id));
-    capture_ = Capture::start(id);  // (2)
-    begin_pools();                  // (3)
-  } catch (...) {
-    orGraph_t graph = nullptr;
-    orStreamEndCapture(native_handle(*stream_), &graph);
-    orGraphDestroy(graph);
-    if (capture_ != nullptr) {
-      std::exchange(capture_, nullptr)->finish();
-    }
-    throw;
+    orStreamGetCaptureInfo(stream, &capturing, &id);
   }
+  if (error != orSuccess) {
+    end_pools();
+    release_pools(pool_, shared_pool_);
+    throwError(error, {__func__, __FILE__, uint32_t{__LINE__}});
+  }
+  StreamCapture::start(capture, id);  // (3)
+  capture_ = std::move(capture);
   // LITERALINCLUDE END: GRAPH_BEGIN
 }
 
 // LITERALINCLUDE START: GRAPH_POOLS
-void OpenRegGraph::begin_pools() {
-  const StreamFilter filter = [capture = capture_](const c10::Stream& stream) {
+void OpenRegGraph::begin_pools(const std::shared_ptr<Capture>& capture) {
+  const StreamFilter filter = [capture](const c10::Stream& stream) {
     return capture->has(stream);
   };
   for_each_cache(
@@ -256,19 +264,19 @@ void OpenRegGraph::release(std::unique_lock<std::mutex> lock) {
   const bool shared = shared_pool_;
   lock.unlock();  // freeing memory may call Python
   draws.clear();
-  for_each_cache([&](DeviceCachingAllocator& cache) { cache.release_pool(pool); });
-  if (!shared) {  // torch's host allocator cannot revive a pool that was released
-    host_pools().release_pool(pool);
-  }
+  release_pools(pool, shared);
 }
 // LITERALINCLUDE END: GRAPH_RELEASE
 
 OpenRegGraph::~OpenRegGraph() {
   std::unique_lock lock(mutex_);
-  if (capture_ != nullptr && orGetDriverState() == orDriverRunning) {
-    end_capture();  // an exception came between: the stream must not stay as it is
+  try {
+    if (capture_ != nullptr && orGetDriverState() == orDriverRunning) {
+      end_capture();  // an exception came between: the stream must not stay as it is
+    }
+    release(std::move(lock));
+  } catch (...) {  // of a destructor: no caller could catch it
   }
-  release(std::move(lock));
 }
 
 void OpenRegGraph::check_captured(const char* call) const {

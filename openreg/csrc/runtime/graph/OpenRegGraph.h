@@ -32,7 +32,7 @@ class OPENREG_EXPORT OpenRegGraph final : public at::GraphImplInterface {
   void debug_dump(const std::string& path) override;
 
  private:
-  void begin_pools();
+  void begin_pools(const std::shared_ptr<Capture>& capture);
   void end_pools();
   std::string end_capture();  // why there is no graph; empty if there is one
   void make_executable();

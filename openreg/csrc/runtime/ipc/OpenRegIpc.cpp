@@ -16,6 +16,7 @@
 #include "csrc/runtime/ipc/OpenRegIpcLedger.h"
 #include "csrc/runtime/memory/OpenRegDeviceAllocator.h"
 #include "csrc/runtime/memory/OpenRegStorage.h"
+#include "csrc/runtime/stream/StreamCapture.h"
 
 namespace openreg {
 namespace {
@@ -70,7 +71,7 @@ auto& received = *new std::map<Key, c10::weak_intrusive_ptr<c10::StorageImpl>>;
 
 // LITERALINCLUDE START: RELEASE_RECEIVED
 void release_received(void* context) {
-  const std::unique_ptr<Received> memory(static_cast<Received*>(context));
+  const std::shared_ptr<Received> memory(static_cast<Received*>(context));
   if (is_in_bad_fork()) {
     return;  // it belongs to the parent
   }
@@ -81,9 +82,11 @@ void release_received(void* context) {
       received.erase(entry);
     }
   }
-  if (orIpcCloseMemHandle(memory->segment) == orSuccess) {  // (1)
-    memory->ledger->release(memory->ticket);                // (2)
-  }
+  after_captures([memory] {                                   // (1)
+    if (orIpcCloseMemHandle(memory->segment) == orSuccess) {  // (2)
+      memory->ledger->release(memory->ticket);                // (3)
+    }
+  });
 }
 // LITERALINCLUDE END: RELEASE_RECEIVED
 

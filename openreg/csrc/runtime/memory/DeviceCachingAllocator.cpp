@@ -8,6 +8,7 @@
 
 #include "csrc/runtime/device/OpenRegGuard.h"
 #include "csrc/runtime/memory/OpenRegAllocatorConfig.h"
+#include "csrc/runtime/stream/StreamCapture.h"
 
 namespace openreg {
 namespace {
@@ -37,10 +38,10 @@ orEvent_t mark_end_of(const c10::Stream& stream) noexcept {
 }  // namespace
 
 DeviceCachingAllocator::DeviceCachingAllocator(DeviceIndex device,
-                                               AllocatorState& state)
+                                               const FreeMore& free_more)
     : device_(device),
       total_(device_properties(device).totalGlobalMem),
-      state_(state),
+      free_more_(free_more),
       common_(kNoPool, stats_),
       fraction_(OpenRegAllocatorConfig::instance().memory_fraction.load()) {}
 
@@ -48,9 +49,9 @@ DeviceCachingAllocator::DeviceCachingAllocator(DeviceIndex device,
 Block* DeviceCachingAllocator::allocate(size_t bytes, const c10::Stream& stream,
                                         bool shared) {
   const Request request{bytes, fit_of(round_size(bytes)), stream,
-                        state_.history.who(RecordContext::STATE), shared};  // (1)
+                        history_.who(RecordContext::STATE), shared};  // (1)
   {
-    const std::lock_guard lock(state_.lock);
+    const std::lock_guard lock(lock_);
     process_events();  // (2)
     if (Block* block = find(request)) {
       return hand_out(block, request);  // (3)
@@ -61,7 +62,7 @@ Block* DeviceCachingAllocator::allocate(size_t bytes, const c10::Stream& stream,
     return block;
   }
   if (error == orErrorMemoryAllocation) {
-    const auto free_more = state_.free_more.load();
+    const auto free_more = free_more_.load();
     if (free_more != nullptr && free_more()) {
       return allocate(bytes, stream, shared);  // (5)
     }
@@ -100,7 +101,7 @@ Block* DeviceCachingAllocator::hand_out(Block* block, const Request& request) {
   if (block->oversize) {
     stats_.oversize_allocations.increase(1);
   }
-  state_.live.emplace(block->ptr, block);
+  live_.emplace(block->ptr, block);
   trace(TraceEntry::ALLOC, *block, block->requested, block->context);
   return block;
 }
@@ -110,7 +111,7 @@ Block* DeviceCachingAllocator::alloc_block(const Request& request, orError_t& er
   const std::lock_guard growing(device_alloc_mutex_);
   const OpenRegGuard scope(device_);
   const auto chosen = [&](auto choose) {
-    const std::lock_guard lock(state_.lock);
+    const std::lock_guard lock(lock_);
     return recording_.empty() ? choose() : std::vector<Block*>();  // (1)
   };
   const size_t size = segment_size(request.fit.size);
@@ -143,7 +144,7 @@ Block* DeviceCachingAllocator::attempt(const Request& request, size_t size,
                                        orError_t& error) {
   error = orErrorMemoryAllocation;
   {
-    const std::lock_guard lock(state_.lock);
+    const std::lock_guard lock(lock_);
     process_events();
     if (Block* block = find(request)) {  // another thread may have freed it meanwhile
       return hand_out(block, request);
@@ -156,13 +157,16 @@ Block* DeviceCachingAllocator::attempt(const Request& request, size_t size,
     }
   }
   void* ptr = nullptr;
-  error = orMalloc(&ptr, size);
+  {
+    const RelaxedCaptureGuard relaxed;
+    error = orMalloc(&ptr, size);
+  }
   if (error != orSuccess) {
     return nullptr;
   }
   auto release_blocks =
       c10::make_scope_exit([ptr] { orFree(ptr); });  // without the lock
-  const std::lock_guard lock(state_.lock);
+  const std::lock_guard lock(lock_);
   BlockPool& pool = pool_for(request);
   auto owner = std::make_unique<Block>(Block{ptr, size, request.stream, &pool});
   segments_[ptr] = owner.get();
@@ -185,9 +189,16 @@ Block* DeviceCachingAllocator::attempt(const Request& request, size_t size,
 }
 
 // LITERALINCLUDE START: FREE
-void DeviceCachingAllocator::free(
-    Block* block, std::unique_lock<std::mutex>& lock,
-    const std::shared_ptr<c10::GatheredContext>& who) noexcept {
+std::optional<size_t> DeviceCachingAllocator::free(
+    const void* ptr, const std::shared_ptr<c10::GatheredContext>& who) noexcept {
+  std::unique_lock lock(lock_);
+  const auto entry = live_.find(ptr);
+  if (entry == live_.end()) {
+    return std::nullopt;
+  }
+  Block* block = entry->second;
+  live_.erase(entry);
+  const size_t bytes = block->requested;
   const bool small = block->pool->small;
   decrease(stats_.allocation, small, 1);
   decrease(stats_.allocated_bytes, small, block->size);
@@ -196,30 +207,35 @@ void DeviceCachingAllocator::free(
   block->allocated = false;
   if (block->stream_uses.empty()) {
     finish_free(block);  // (1)
-  } else if (!recording_.empty()) {
-    block->event_count = 1;
-    deferred_.push_back(block);  // (2)
   } else {
     block->event_count = 1;
     lock.unlock();
-    mark_streams(block);  // (3)
-    lock.lock();
+    mark_streams(block);  // (2)
   }
+  return bytes;
 }
 // LITERALINCLUDE END: FREE
 
 // LITERALINCLUDE START: MARK_STREAMS
 void DeviceCachingAllocator::mark_streams(Block* block) noexcept {
   // `block` is in no pool, in no list and in no tensor: no other thread can find it.
+  const std::shared_lock no_capture_begins(capture_mutex());
+  {
+    const std::lock_guard lock(lock_);
+    if (!recording_.empty()) {
+      deferred_.push_back(block);  // (1)
+      return;
+    }
+  }
   std::vector<std::pair<c10::Stream, orEvent_t>> marks;
   for (const c10::Stream& stream : block->stream_uses) {
-    marks.emplace_back(stream, mark_end_of(stream));  // (1)
+    marks.emplace_back(stream, mark_end_of(stream));  // (2)
   }
-  const std::lock_guard lock(state_.lock);
+  const std::lock_guard lock(lock_);
   block->event_count = static_cast<int>(marks.size());
   for (const auto& [stream, event] : marks) {
     if (event == nullptr) {
-      unmarked_.push_back(block);  // (2)
+      unmarked_.push_back(block);  // (3)
     } else {
       events_[{stream.device_index(), stream.id()}].emplace_back(event, block);
     }
@@ -262,7 +278,7 @@ void DeviceCachingAllocator::process_events() {
 void DeviceCachingAllocator::wait_for_streams() {
   std::vector<Block*> unmarked;
   {
-    const std::lock_guard lock(state_.lock);
+    const std::lock_guard lock(lock_);
     if (!recording_.empty()) {
       return;
     }
@@ -270,7 +286,7 @@ void DeviceCachingAllocator::wait_for_streams() {
     unmarked.swap(unmarked_);
   }
   orDeviceSynchronize();  // a fault is reported to those who wait for results
-  const std::lock_guard lock(state_.lock);
+  const std::lock_guard lock(lock_);
   for (Block* block : unmarked) {
     if (--block->event_count == 0) {
       finish_free(block);
@@ -282,7 +298,7 @@ void DeviceCachingAllocator::wait_for_streams() {
 void DeviceCachingAllocator::release_blocks(const std::vector<Block*>& segments) {
   for (Block* block : segments) {
     const orError_t error = orFree(block->ptr);  // waits for the device
-    const std::lock_guard lock(state_.lock);
+    const std::lock_guard lock(lock_);
     if (error != orSuccess) {
       block->pool->insert(block);
       continue;
@@ -368,7 +384,7 @@ std::vector<Block*> DeviceCachingAllocator::take_old(const Request& request) {
 
 void DeviceCachingAllocator::empty(c10::MempoolId_t pool) {
   const std::lock_guard growing(device_alloc_mutex_);
-  std::unique_lock lock(state_.lock);
+  std::unique_lock lock(lock_);
   if (segments_.empty() || !recording_.empty()) {
     return;
   }
@@ -381,11 +397,28 @@ void DeviceCachingAllocator::empty(c10::MempoolId_t pool) {
   release_blocks(idle);
 }
 
+// LITERALINCLUDE START: RECORD_STREAM
+void DeviceCachingAllocator::record_stream(const void* ptr, const c10::Stream& stream) {
+  external_stream(native_handle(stream), stream.device_index());  // (1)
+  const std::lock_guard lock(lock_);
+  const auto entry = live_.find(ptr);
+  if (entry == live_.end()) {  // (2)
+    return;  // zero bytes, or memory that is not ours: nothing that we could reuse
+  }
+  Block* block = entry->second;
+  auto& stream_uses = block->stream_uses;
+  if (stream != block->stream &&  // (3)
+      std::find(stream_uses.begin(), stream_uses.end(), stream) == stream_uses.end()) {
+    stream_uses.push_back(stream);
+  }
+}
+// LITERALINCLUDE END: RECORD_STREAM
+
 void DeviceCachingAllocator::trace(TraceEntry::Action action, const Block& block,
                                    size_t size,
                                    const std::shared_ptr<c10::GatheredContext>& who) {
-  state_.history.add(action, device_, address_of(block.ptr), size,
-                     native_handle(block.stream), block.pool->owner, who);
+  history_.add(action, device_, address_of(block.ptr), size,
+               native_handle(block.stream), block.pool->owner, who);
 }
 
 }  // namespace openreg

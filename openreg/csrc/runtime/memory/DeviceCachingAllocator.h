@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "csrc/Export.h"
@@ -16,15 +17,9 @@
 
 namespace openreg {
 
-// What the devices share.
-struct AllocatorState {
-  std::mutex lock;                               // "the lock", see below
-  ska::flat_hash_map<const void*, Block*> live;  // every block that a tensor has
-  MemoryHistory history;
-  // Called without locks when there is no memory left; may free some, and says whether
-  // it did. Set by OpenRegIpc.cpp, for memory that other processes have let go.
-  std::atomic<bool (*)()> free_more = nullptr;
-};
+// Called without locks when a device has no memory left; may free some, and says
+// whether it did. Set by OpenRegIpc.cpp, for memory that other processes have let go.
+using FreeMore = std::atomic<bool (*)()>;
 
 struct MemoryBytes {
   c10::CachingAllocator::Stat allocated;
@@ -37,8 +32,8 @@ using StreamFilter = std::function<bool(const c10::Stream&)>;
 // LITERALINCLUDE START: RULES
 // The rules, each with a test in openreg/tests/runtime/test_memory_rules.py:
 //
-// 1. The lock is held for some hundred nanoseconds and never during a wait: not for
-//    the device, not for room in a stream, not for the GIL of Python.
+// 1. Each device has a lock. It is held for some hundred nanoseconds and never during a
+//    wait: not for the device, not for room in a stream, not for the GIL of Python.
 // 2. What waits for the device (orFree, orDeviceSynchronize) happens under
 //    `device_alloc_mutex_`. Only requests that no cached block fits, and empty_cache(),
 //    take it. Order: `device_alloc_mutex_`, then the lock.
@@ -51,16 +46,18 @@ using StreamFilter = std::function<bool(const c10::Stream&)>;
 // LITERALINCLUDE END: RULES
 class OPENREG_EXPORT DeviceCachingAllocator {
  public:
-  DeviceCachingAllocator(DeviceIndex device, AllocatorState& state);
+  DeviceCachingAllocator(DeviceIndex device, const FreeMore& free_more);
 
   // A block of at least `bytes` for `stream`. Throws c10::OutOfMemoryError. With
   // `shared`, from the pool that is everybody's, even if allocations for the stream go
   // to a private one.
   Block* allocate(size_t bytes, const c10::Stream& stream, bool shared = false);
-  // Takes back a block that was erased from `live`; `lock` is held, and is let go for
-  // a moment if other streams use the block.
-  void free(Block* block, std::unique_lock<std::mutex>& lock,
-            const std::shared_ptr<c10::GatheredContext>& who) noexcept;
+  // Takes back the memory at `ptr`; how many bytes were asked for, or nothing if the
+  // memory is not of this device.
+  std::optional<size_t> free(const void* ptr,
+                             const std::shared_ptr<c10::GatheredContext>& who) noexcept;
+  // Work of `stream` uses the memory at `ptr`, if it is of this device.
+  void record_stream(const void* ptr, const c10::Stream& stream);
   // Gives every segment back that is free in one piece: those of `pool`, or with
   // {0, 0} those of all pools without an owner. Waits for the device.
   void empty(c10::MempoolId_t pool);
@@ -74,6 +71,12 @@ class OPENREG_EXPORT DeviceCachingAllocator {
   MemoryBytes bytes();
   std::pair<size_t, size_t> memory_info() const;
   std::vector<c10::CachingDeviceAllocator::SegmentInfo> segments();
+  void record_history(const HistorySettings& settings, bool clear);
+  std::vector<TraceEntry> history();
+  // Who calls, for free(). Before any lock.
+  std::shared_ptr<c10::GatheredContext> caller() const {
+    return history_.who(RecordContext::ALL);
+  }
   // Share of the device's memory that this process may reserve. ValueError unless from
   // 0 to 1.
   void set_fraction(double fraction);
@@ -140,8 +143,11 @@ class OPENREG_EXPORT DeviceCachingAllocator {
 
   const DeviceIndex device_;
   const size_t total_;  // bytes of the device
-  AllocatorState& state_;
+  const FreeMore& free_more_;
   std::mutex device_alloc_mutex_;
+  std::mutex lock_;                               // "the lock"
+  ska::flat_hash_map<const void*, Block*> live_;  // every block that a tensor has
+  MemoryHistory history_;
   DeviceStats stats_;
   Pools common_;
   std::map<c10::MempoolId_t, Pools> private_;

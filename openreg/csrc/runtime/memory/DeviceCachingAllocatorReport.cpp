@@ -33,12 +33,12 @@ void DeviceCachingAllocator::out_of_memory(const Request& request) {
   size_t allocated = 0;
   size_t reserved = 0;
   {
-    const std::lock_guard lock(state_.lock);
+    const std::lock_guard lock(lock_);
     stats_.num_ooms += 1;
     allocated = static_cast<size_t>(stats_.allocated_bytes[0].current);
     reserved = static_cast<size_t>(stats_.reserved_bytes[0].current);
-    state_.history.add(TraceEntry::OOM, device_, free, request.bytes,
-                       native_handle(request.stream), {0, 0}, request.who);
+    history_.add(TraceEntry::OOM, device_, free, request.bytes,
+                 native_handle(request.stream), {0, 0}, request.who);
   }
   const c10::Device device(c10::DeviceType::PrivateUse1, device_);
   c10::reportOutOfMemoryToProfiler(static_cast<int64_t>(request.bytes), allocated,
@@ -64,14 +64,14 @@ void DeviceCachingAllocator::out_of_memory(const Request& request) {
 }
 
 DeviceStats DeviceCachingAllocator::stats() {
-  const std::lock_guard lock(state_.lock);
+  const std::lock_guard lock(lock_);
   DeviceStats stats = stats_;
   stats.max_split_size = static_cast<int64_t>(fit_of(0).max_split_size);
   return stats;
 }
 
 MemoryBytes DeviceCachingAllocator::bytes() {
-  const std::lock_guard lock(state_.lock);
+  const std::lock_guard lock(lock_);
   return {stats_.allocated_bytes[0], stats_.reserved_bytes[0]};
 }
 
@@ -83,7 +83,7 @@ void DeviceCachingAllocator::forget_dead_pools() {
 }
 
 void DeviceCachingAllocator::reset_accumulated_stats() {
-  const std::lock_guard lock(state_.lock);
+  const std::lock_guard lock(lock_);
   for_each_stat(stats_, [](auto& stat) { stat.reset_accumulated(); });
   forget_dead_pools();
   stats_.num_alloc_retries = stats_.num_ooms = stats_.num_sync_all_streams = 0;
@@ -91,7 +91,7 @@ void DeviceCachingAllocator::reset_accumulated_stats() {
 }
 
 void DeviceCachingAllocator::reset_peak_stats() {
-  const std::lock_guard lock(state_.lock);
+  const std::lock_guard lock(lock_);
   for_each_stat(stats_, [](auto& stat) { stat.reset_peak(); });
   forget_dead_pools();
 }
@@ -112,7 +112,7 @@ void DeviceCachingAllocator::set_fraction(double fraction) {
 
 std::vector<c10::CachingDeviceAllocator::SegmentInfo>
 DeviceCachingAllocator::segments() {
-  const std::lock_guard lock(state_.lock);
+  const std::lock_guard lock(lock_);
   std::vector<c10::CachingDeviceAllocator::SegmentInfo> result;
   for (const auto& [ptr, first] : segments_) {
     auto& segment = result.emplace_back();
@@ -138,15 +138,29 @@ DeviceCachingAllocator::segments() {
   return result;
 }
 
+void DeviceCachingAllocator::record_history(const HistorySettings& settings,
+                                            bool clear) {
+  const std::lock_guard lock(lock_);
+  history_.start(settings, clear);
+}
+
+std::vector<TraceEntry> DeviceCachingAllocator::history() {
+  const std::lock_guard lock(lock_);
+  return history_.entries();
+}
+
 void DeviceCachingAllocator::retain_pool(c10::MempoolId_t id) {
   refuse_in_forked_child();
-  const std::lock_guard lock(state_.lock);
+  const std::lock_guard lock(lock_);
   private_.try_emplace(id, id, stats_).first->second.users += 1;
 }
 
 void DeviceCachingAllocator::begin_pool(c10::MempoolId_t id, StreamFilter filter) {
+  refuse_in_forked_child();
+  const std::lock_guard growing(
+      device_alloc_mutex_);  // no thread waits for the device now
   retain_pool(id);
-  const std::lock_guard lock(state_.lock);
+  const std::lock_guard lock(lock_);
   recording_.push_back({id, std::move(filter), std::this_thread::get_id()});
 }
 
@@ -154,7 +168,7 @@ void DeviceCachingAllocator::end_pool(c10::MempoolId_t id) {
   if (in_forked_child()) {
     return;  // as in OpenRegDeviceAllocator::release(): contexts end there, too
   }
-  std::unique_lock lock(state_.lock);
+  std::unique_lock lock(lock_);
   const auto latest = [&](auto&& matches) {
     return std::find_if(
         recording_.rbegin(), recording_.rend(),
@@ -185,7 +199,7 @@ void DeviceCachingAllocator::release_pool(c10::MempoolId_t id) {
   if (in_forked_child()) {
     return;  // called from destructors
   }
-  std::unique_lock lock(state_.lock);
+  std::unique_lock lock(lock_);
   const auto entry = private_.find(id);
   const bool found = entry != private_.end() && entry->second.users > 0;
   if (found && --entry->second.users == 0 && entry->second.segments == 0) {
@@ -198,7 +212,7 @@ void DeviceCachingAllocator::release_pool(c10::MempoolId_t id) {
 
 bool DeviceCachingAllocator::has_pool(c10::MempoolId_t id) {
   refuse_in_forked_child();
-  const std::lock_guard lock(state_.lock);
+  const std::lock_guard lock(lock_);
   const auto entry = private_.find(id);
   return entry != private_.end() && entry->second.users > 0;
 }

@@ -13,9 +13,9 @@ c10::ApproximateClockToUnixTimeConverter& clock_converter() {
 
 }  // namespace
 
-void MemoryHistory::start(HistorySettings settings, bool clear) {
+void MemoryHistory::start(const HistorySettings& settings, bool clear) {
   clock_converter();
-  settings_ = std::move(settings);
+  settings_ = settings;
   context_ = settings_.context;
   when_ = settings_.when;
   if (clear) {
@@ -47,12 +47,13 @@ void MemoryHistory::add(TraceEntry::Action action, c10::DeviceIndex device,
   }
 }
 
-void MemoryHistory::copy_to(std::vector<std::vector<TraceEntry>>& traces) {
+std::vector<TraceEntry> MemoryHistory::entries() const {
   const auto to_unix = clock_converter().makeConverter();
-  for (const TraceEntry& entry : entries_) {
-    auto& copy = traces.at(static_cast<size_t>(entry.device_)).emplace_back(entry);
-    copy.time_.t_ = to_unix(entry.time_.approx_t_) / 1000;  // ns to us
+  std::vector<TraceEntry> copies(entries_.begin(), entries_.end());
+  for (TraceEntry& entry : copies) {
+    entry.time_.t_ = to_unix(entry.time_.approx_t_) / 1000;  // ns to us
   }
+  return copies;
 }
 
 }  // namespace openreg

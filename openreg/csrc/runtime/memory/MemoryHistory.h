@@ -22,10 +22,10 @@ struct HistorySettings {
   std::set<TraceEntry::Action> skip;
 };
 
-// All members but who() need the allocator's lock.
+// The history of one device. All members but who() need the allocator's lock.
 class MemoryHistory {
  public:
-  void start(HistorySettings settings, bool clear);
+  void start(const HistorySettings& settings, bool clear);
 
   // The stack of the caller, if events of this kind are recorded with it. Takes the GIL
   // of Python: call it before any lock.
@@ -35,8 +35,8 @@ class MemoryHistory {
            size_t size, void* stream, c10::MempoolId_t pool,
            const std::shared_ptr<c10::GatheredContext>& context);
 
-  // Appends the entries to `traces[entry.device_]`, oldest first, with Unix times.
-  void copy_to(std::vector<std::vector<TraceEntry>>& traces);
+  // Oldest first, with Unix times.
+  std::vector<TraceEntry> entries() const;
 
  private:
   HistorySettings settings_;

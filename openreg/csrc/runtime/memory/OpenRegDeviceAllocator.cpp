@@ -19,17 +19,22 @@ OpenRegDeviceAllocator& OpenRegDeviceAllocator::get() {
   return *allocator;
 }
 
-DeviceCachingAllocator& OpenRegDeviceAllocator::cache_of(DeviceIndex device) {
+std::deque<DeviceCachingAllocator>& OpenRegDeviceAllocator::caches() {
   c10::call_once(made_, [this] {
     std::deque<DeviceCachingAllocator> caches;
     for (DeviceIndex index = 0; index < device_count(); ++index) {
-      caches.emplace_back(index, state_);  // throws for a bad PYTORCH_ALLOC_CONF
+      caches.emplace_back(index, free_more_);  // throws for a bad PYTORCH_ALLOC_CONF
     }
     caches_.swap(caches);
     ready_ = true;
   });
+  return caches_;
+}
+
+DeviceCachingAllocator& OpenRegDeviceAllocator::cache_of(DeviceIndex device) {
+  auto& all = caches();
   check_device_index(device);
-  return caches_[static_cast<size_t>(device)];
+  return all[static_cast<size_t>(device)];
 }
 
 c10::DataPtr OpenRegDeviceAllocator::allocate(size_t bytes) {
@@ -62,23 +67,21 @@ void OpenRegDeviceAllocator::release(void* ptr) {
     return;  // (1)
   }
   trace(&PyTrace::trace_gpu_memory_deallocation, ptr);
-  const auto who = state_.history.who(RecordContext::ALL);
-  std::unique_lock lock(state_.lock);
-  const auto entry = state_.live.find(ptr);
-  if (entry == state_.live.end()) {
-    lock.unlock();
-    TORCH_CHECK(false, "invalid device pointer: ", ptr,
-                ": it is not the address of memory in use");
+  int current = 0;
+  orGetDevice(&current);
+  const size_t count = caches_.size();
+  for (size_t i = 0; i < count; ++i) {  // (2)
+    const size_t device = (static_cast<size_t>(current) + i) % count;
+    DeviceCachingAllocator& cache = caches_[device];
+    if (const auto bytes = cache.free(ptr, cache.caller())) {
+      if (c10::memoryProfilingEnabled()) {
+        report(ptr, -static_cast<int64_t>(*bytes), static_cast<DeviceIndex>(device));
+      }
+      return;
+    }
   }
-  Block* block = entry->second;
-  state_.live.erase(entry);
-  const auto bytes = static_cast<int64_t>(block->requested);
-  const DeviceIndex device = block->stream.device_index();
-  caches_[static_cast<size_t>(device)].free(block, lock, who);
-  lock.unlock();
-  if (c10::memoryProfilingEnabled()) {
-    report(ptr, -bytes, device);
-  }
+  TORCH_CHECK(false, "invalid device pointer: ", ptr,
+              ": it is not the address of memory in use");
 }
 // LITERALINCLUDE END: RELEASE
 
@@ -114,7 +117,6 @@ void OpenRegDeviceAllocator::emptyCache(c10::MempoolId_t pool) {
   }
 }
 
-// LITERALINCLUDE START: RECORD_STREAM
 void OpenRegDeviceAllocator::recordStream(const c10::DataPtr& ptr, c10::Stream stream) {
   if (in_forked_child()) {
     return;  // as in release(): the lock may never be released
@@ -122,20 +124,8 @@ void OpenRegDeviceAllocator::recordStream(const c10::DataPtr& ptr, c10::Stream s
   TORCH_CHECK_VALUE(stream.device_type() == kType,
                     "openreg: record_stream() of memory of an openreg device with ",
                     stream, ": name the openreg stream whose work uses the memory");
-  external_stream(native_handle(stream), stream.device_index());  // (1)
-  const std::lock_guard lock(state_.lock);
-  const auto entry = state_.live.find(ptr.get());
-  if (entry == state_.live.end()) {  // (2)
-    return;  // zero bytes, or memory that is not ours: nothing that we could reuse
-  }
-  Block* block = entry->second;
-  auto& stream_uses = block->stream_uses;
-  if (stream != block->stream &&  // (3)
-      std::find(stream_uses.begin(), stream_uses.end(), stream) == stream_uses.end()) {
-    stream_uses.push_back(stream);
-  }
+  cache_of(ptr.device().index()).record_stream(ptr.get(), stream);
 }
-// LITERALINCLUDE END: RECORD_STREAM
 
 DeviceStats OpenRegDeviceAllocator::getDeviceStats(DeviceIndex device) {
   return cache_of(device).stats();
@@ -163,10 +153,12 @@ c10::MempoolId_t OpenRegDeviceAllocator::new_graph_pool() {
   return {++last, 0};
 }
 
-void OpenRegDeviceAllocator::record_history(HistorySettings settings, bool clear) {
+void OpenRegDeviceAllocator::record_history(const HistorySettings& settings,
+                                            bool clear) {
   refuse_in_forked_child();
-  const std::lock_guard lock(state_.lock);
-  state_.history.start(std::move(settings), clear);
+  for (DeviceCachingAllocator& cache : caches()) {
+    cache.record_history(settings, clear);
+  }
 }
 
 MemorySnapshot OpenRegDeviceAllocator::snapshot() {
@@ -177,10 +169,8 @@ MemorySnapshot OpenRegDeviceAllocator::snapshot() {
   for (DeviceCachingAllocator& cache : caches_) {
     auto segments = cache.segments();
     std::move(segments.begin(), segments.end(), std::back_inserter(result.segments));
+    result.device_traces.push_back(cache.history());
   }
-  const std::lock_guard lock(state_.lock);
-  result.device_traces.resize(caches_.size());
-  state_.history.copy_to(result.device_traces);
   return result;
 }
 

@@ -56,18 +56,19 @@ class OPENREG_EXPORT OpenRegDeviceAllocator final : public c10::DeviceAllocator 
   static c10::MempoolId_t new_pool();
   static c10::MempoolId_t new_graph_pool();
 
-  // What to try when a device is full, as AllocatorState says.
-  void on_full(bool (*free_more)()) { state_.free_more = free_more; }
+  // What to try when a device is full; see FreeMore.
+  void on_full(bool (*free_more)()) { free_more_ = free_more; }
 
-  void record_history(HistorySettings settings, bool clear);
+  void record_history(const HistorySettings& settings, bool clear);
   MemorySnapshot snapshot();
 
  private:
   c10::DataPtr allocate_from(size_t bytes, bool shared);
+  std::deque<DeviceCachingAllocator>& caches();
   void release(void* ptr);
   void report(void* ptr, int64_t bytes, DeviceIndex device);
 
-  AllocatorState state_;
+  FreeMore free_more_ = nullptr;
   std::deque<DeviceCachingAllocator>
       caches_;  // by device index; made by the first request
   c10::once_flag made_;

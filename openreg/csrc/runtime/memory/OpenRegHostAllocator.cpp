@@ -76,6 +76,7 @@ bool HostEvent::passed() noexcept {
 
 // LITERALINCLUDE START: HOST_EVENT
 void HostEvent::record() noexcept {
+  const std::shared_lock no_capture_begins(capture_mutex());
   int previous = 0;
   int capturing = 0;
   orGetDevice(&previous);
@@ -101,6 +102,7 @@ std::pair<void*, void*> OpenRegHostAllocatorImpl::allocate(size_t size) {
 
 // LITERALINCLUDE START: HOST_DRIVER
 void OpenRegHostAllocatorImpl::allocate_host_memory(size_t size, void** ptr) {
+  const RelaxedCaptureGuard relaxed;
   const auto allocate = [&] { return orMallocHost(ptr, size); };
   orError_t error = timed(stats_.timing_mutex_, stats_.host_alloc_time, allocate);
   if (error == orErrorMemoryAllocation) {  // (1)
@@ -111,11 +113,12 @@ void OpenRegHostAllocatorImpl::allocate_host_memory(size_t size, void** ptr) {
 }
 
 void OpenRegHostAllocatorImpl::free_block(HostBlock* block) {
+  const RelaxedCaptureGuard relaxed;  // a capture may have begun since empty_cache()
   static_cast<void>(timed(stats_.timing_mutex_, stats_.host_free_time,
                           [&] { return orFreeHost(block->ptr_); }));  // (2)
 }
 
-// During a capture, and in a forked child, the driver frees nothing.
+// During a capture nothing waits for the device, and in a forked child there is none.
 void OpenRegHostAllocatorImpl::empty_cache() {
   if (!in_forked_child() && !StreamCapture::any()) {
     CachingHostAllocatorImpl::empty_cache();

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "csrc/runtime/device/OpenRegGuard.h"
 #include "csrc/runtime/errors/OpenRegException.h"
@@ -19,6 +20,7 @@ std::atomic<int> count = 0;
 std::mutex captures_mutex;
 // By the driver's id. Never destroyed: streams outlive static variables.
 auto& captures = *new std::map<uint64_t, std::shared_ptr<StreamCapture>>;
+auto& put_off = *new std::vector<std::function<void()>>;  // under the same mutex
 
 // The driver's id of the capture of `stream`; 0 if there is none.
 uint64_t id_of(const c10::Stream& stream) {
@@ -31,16 +33,25 @@ uint64_t id_of(const c10::Stream& stream) {
 
 }  // namespace
 
-void StreamCapture::start(std::shared_ptr<StreamCapture> capture) {
+void StreamCapture::start(std::shared_ptr<StreamCapture> capture, uint64_t id) {
   const std::lock_guard lock(captures_mutex);
-  const uint64_t id = capture->id_;
+  capture->id_ = id;
   captures.emplace(id, std::move(capture));
   count += 1;
 }
 
 void StreamCapture::finish() {
-  const std::lock_guard lock(captures_mutex);
-  count -= static_cast<int>(captures.erase(id_));
+  std::vector<std::function<void()>> releases;
+  {
+    const std::lock_guard lock(captures_mutex);
+    count -= static_cast<int>(captures.erase(id_));
+    if (count == 0) {
+      releases.swap(put_off);
+    }
+  }
+  for (const auto& release : releases) {
+    release();
+  }
 }
 
 bool StreamCapture::any() noexcept { return count.load(std::memory_order_acquire) > 0; }
@@ -56,7 +67,8 @@ std::shared_ptr<StreamCapture> StreamCapture::of(const c10::Stream& stream) {
 }
 
 bool StreamCapture::has(const c10::Stream& stream) const {
-  return id_of(stream) == id_;
+  const uint64_t id = id_;
+  return id != 0 && id_of(stream) == id;
 }
 
 void StreamCapture::invalidate(const std::string& why) {
@@ -69,6 +81,23 @@ void StreamCapture::invalidate(const std::string& why) {
 std::string StreamCapture::invalidated_by() const {
   const std::lock_guard lock(mutex_);
   return invalidated_by_;
+}
+
+std::shared_mutex& capture_mutex() {
+  static auto& mutex = *new std::shared_mutex;  // memory is freed at exit, too
+  return mutex;
+}
+
+void after_captures(std::function<void()> release) noexcept {
+  {
+    const std::lock_guard lock(captures_mutex);
+    if (count > 0) {
+      put_off.push_back(std::move(release));
+      return;
+    }
+  }
+  const RelaxedCaptureGuard relaxed;  // a capture may have begun just now
+  release();
 }
 
 // LITERALINCLUDE START: REFUSE_IN_CAPTURE

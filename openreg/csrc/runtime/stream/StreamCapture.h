@@ -5,8 +5,13 @@
 #include <c10/core/Stream.h>
 #include <c10/util/intrusive_ptr.h>
 
+#include <openreg.h>
+
+#include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <shared_mutex>
 #include <string>
 
 #include "csrc/Export.h"
@@ -26,9 +31,10 @@ class OPENREG_EXPORT StreamCapture {
   StreamCapture(const StreamCapture&) = delete;
   StreamCapture& operator=(const StreamCapture&) = delete;
 
-  // From here until finish(), streams that take part in this capture of the driver
-  // belong to `capture`.
-  static void start(std::shared_ptr<StreamCapture> capture);
+  // From here until finish(), streams that take part in capture `id` of the driver
+  // belong to `capture`. Until then no stream takes part in it.
+  static void start(std::shared_ptr<StreamCapture> capture, uint64_t id);
+  // Makes the calls that were put off, if no other capture is under way.
   void finish();
 
   // The capture in which `stream` takes part, or null.
@@ -48,13 +54,36 @@ class OPENREG_EXPORT StreamCapture {
   std::string invalidated_by() const;
 
  protected:
-  explicit StreamCapture(uint64_t id) : id_(id) {}  // of the driver
+  StreamCapture() = default;
 
  private:
-  const uint64_t id_;
+  std::atomic<uint64_t> id_ = 0;  // of the driver, which gives none the number 0
   mutable std::mutex mutex_;
   std::string invalidated_by_;
 };
+
+// LITERALINCLUDE START: CAPTURE_MUTEX
+// Shared by those who record an event in a stream that is not captured: no capture may
+// begin between their check and the record, or the event would be part of the graph.
+// Taken exclusively where a capture begins.
+OPENREG_EXPORT std::shared_mutex& capture_mutex();
+
+// For a scope: what this thread frees or allocates invalidates no capture of another.
+class OPENREG_EXPORT RelaxedCaptureGuard {
+ public:
+  RelaxedCaptureGuard() { orThreadExchangeStreamCaptureMode(&mode_); }
+  ~RelaxedCaptureGuard() { orThreadExchangeStreamCaptureMode(&mode_); }
+  RelaxedCaptureGuard(const RelaxedCaptureGuard&) = delete;
+  RelaxedCaptureGuard& operator=(const RelaxedCaptureGuard&) = delete;
+
+ private:
+  orStreamCaptureMode mode_ = orStreamCaptureModeRelaxed;  // then: what it was before
+};
+
+// Calls `release` now, or at the end of the last capture that is under way: for calls
+// of the driver that wait for the device. Never throws, and neither may `release`.
+OPENREG_EXPORT void after_captures(std::function<void()> release) noexcept;
+// LITERALINCLUDE END: CAPTURE_MUTEX
 
 // Throws if the current stream of `device` (-1: of the current device) is captured, and
 // invalidates that capture: `call` would be in the graph in part, or not at all. `why`

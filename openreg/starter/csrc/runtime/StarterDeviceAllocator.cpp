@@ -43,7 +43,8 @@ struct StarterDeviceAllocator final : c10::DeviceAllocator {
   void resetPeakStats(c10::DeviceIndex) override {}
 };
 
-StarterDeviceAllocator allocator;
+// Never destroyed: tensors in static variables are freed after everything else.
+auto& allocator = *new StarterDeviceAllocator;
 REGISTER_ALLOCATOR(c10::DeviceType::PrivateUse1, &allocator)
 // LITERALINCLUDE END: STARTER_ALLOCATOR_REST
 

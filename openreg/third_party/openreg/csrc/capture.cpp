@@ -84,7 +84,7 @@ void addMember(const std::shared_ptr<Capture>& capture, Stream& stream, Seen see
 }
 
 // Whether `capture` forbids this thread to wait: its own one unless one of the two is
-// relaxed, and a global one of another thread unless this thread looks at its own only.
+// relaxed, and a global one of another thread unless this thread respects its own only.
 bool forbidsWait(const Capture& capture) {
   if (thread.captureMode == orStreamCaptureModeRelaxed) return false;
   if (capture.thread == std::this_thread::get_id()) {

@@ -338,7 +338,7 @@ OPENREG_API orError_t orStreamBeginCapture(orStream_t stream, orStreamCaptureMod
 /* Which captures the waiting calls of the calling thread respect: *mode is set, and the
  * former one returned there. Global, which a thread has at first: those of other
  * threads in mode global, and its own unless they are relaxed. ThreadLocal: only its
- * own. Relaxed: none, for a library that frees memory of which no capture knows; calls
+ * own. Relaxed: none, for a library that frees memory that no capture uses; calls
  * that would wait for a capturing stream, or for a device that has one, stay refused.
  * Does not start the driver. */
 OPENREG_API orError_t orThreadExchangeStreamCaptureMode(orStreamCaptureMode* mode);

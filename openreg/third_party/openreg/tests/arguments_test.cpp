@@ -123,6 +123,8 @@ std::vector<Case> badCalls() {
        [] { return orLaunchHostFunc(nullptr, nullptr, nullptr); }},
       {"orStreamBeginCapture", value,
        [] { return orStreamBeginCapture(nullptr, orStreamCaptureMode(-1)); }},
+      {"orThreadExchangeStreamCaptureMode", value,
+       [] { return orThreadExchangeStreamCaptureMode(nullptr); }},
       {"orStreamEndCapture", value,
        [] { return orStreamEndCapture(nullptr, nullptr); }},
       {"orStreamEndCapture", value, [] { return orStreamEndCapture(nullptr, &graph); }},
