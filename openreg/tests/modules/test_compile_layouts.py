@@ -69,6 +69,6 @@ def test_channels_last_is_kept_where_it_is_promised(compared_channels_last):
 def test_the_comparison_met_the_operators(compared):
     assert len(compared.alike) > 300
     assert "aten.addmm.default" in compared.alike
-    overrideable = "_scaled_dot_product_fused_attention_overrideable"
-    assert compared.alike[f"aten.{overrideable}.default"]
-    assert compared.alike[f"aten.{overrideable}_backward.default"]
+    attention = "_scaled_dot_product_efficient_attention"
+    assert compared.alike[f"aten.{attention}.default"]
+    assert compared.alike[f"aten.{attention}_backward.default"]

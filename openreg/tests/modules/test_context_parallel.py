@@ -36,14 +36,14 @@ def heads(length, size=8, like="heads first"):
 
 def test_the_choice_is_the_users():
     q = heads(4).to("openreg")
-    assert torch._fused_sdp_choice(q, q, q) == SDPBackend.OVERRIDEABLE.value
+    assert torch._fused_sdp_choice(q, q, q) == EFFICIENT.value
     keys = q[:, :1]  # which three heads share: only the other operator takes them
     with sdpa_kernel(EFFICIENT):
         assert torch._fused_sdp_choice(q, q, q) == EFFICIENT.value
         with pytest.raises(RuntimeError, match="No viable backend"):
             torch._fused_sdp_choice(q, keys, keys, enable_gqa=True)
     with sdpa_kernel([SDPBackend.OVERRIDEABLE, EFFICIENT]):
-        assert torch._fused_sdp_choice(q, q, q) == SDPBackend.OVERRIDEABLE.value
+        assert torch._fused_sdp_choice(q, q, q) == EFFICIENT.value
     with sdpa_kernel([SDPBackend.MATH, EFFICIENT], set_priority=True):
         assert torch._fused_sdp_choice(q, q, q) == SDPBackend.MATH.value
 
@@ -161,10 +161,7 @@ def attend_together(state, ranks, length, method):
     mesh = init_device_mesh("openreg", (ranks,))
     set_rotate_method(method)
     tensors = [each.to("openreg") for each in whole(length)]
-    with (
-        sdpa_kernel(EFFICIENT),
-        context_parallel(mesh, buffers=tensors, buffer_seq_dims=[2] * 4),
-    ):
+    with context_parallel(mesh, buffers=tensors, buffer_seq_dims=[2] * 4):
         sizes = [each.shape[2] for each in tensors]
         found = attend(*(each.detach().clone() for each in tensors))
         found = context_parallel_unshard(mesh, found, [2] * 4)

@@ -21,15 +21,15 @@ def inputs(sizes, bias):
     return [q, k, v, *rest], grad
 
 
-def attend(leaves, grad):
+def attend(leaves, grad, groups=True):
     q, k, v, *bias = leaves = [leaf.requires_grad_() for leaf in leaves]
     mask = {"attn_mask": bias[0]} if bias else {"is_causal": True}
-    out = functional.scaled_dot_product_attention(q, k, v, **mask, enable_gqa=True)
+    out = functional.scaled_dot_product_attention(q, k, v, **mask, enable_gqa=groups)
     out.backward(grad)
     return [out.detach(), *(leaf.grad for leaf in leaves)]
 
 
-def attend_together(state, shape, places, sizes, bias):
+def attend_together(state, shape, places, sizes, bias, groups=True):
     """Return the results, whole, where they were, and how many collectives ran."""
     mesh = init_device_mesh("openreg", shape)
     leaves, grad = inputs(sizes, bias)
@@ -42,7 +42,7 @@ def attend_together(state, shape, places, sizes, bias):
     parts += [placed(leaf, everywhere) for leaf in leaves[3:]]
     grad = placed(grad, places)
     with CommDebugMode() as comm:
-        results = attend(parts, grad)
+        results = attend(parts, grad, groups)
     values = [each.full_tensor().cpu() for each in results]
     return values, [each.placements for each in results], comm.get_total_counts()
 
@@ -95,6 +95,22 @@ def test_parts_that_do_not_fit_are_gathered(four, name):
     assert collectives > 0
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        n
+        for n in CASES | GATHERS
+        if n not in ("groups of heads", "fewer groups than ranks")
+    ],
+)
+def test_parts_of_the_operator_that_torch_has_strategies_for(four, name):
+    shape, places, sizes, bias, *_ = *(CASES | GATHERS)[name], None
+    expected = attend(*inputs(sizes, bias))
+    for result in four.run(attend_together, shape, places, sizes, bias, False):
+        assert not isinstance(result, str), result
+        torch.testing.assert_close(result[0], expected, rtol=1e-5, atol=1e-5)
+
+
 def test_context_parallelism_needs_another_operator():
     dist.init_process_group("occl", store=dist.HashStore(), rank=0, world_size=1)
     try:
@@ -102,12 +118,12 @@ def test_context_parallelism_needs_another_operator():
         q = torch.randn(1, 2, 8, 8, device="openreg")
         part = distribute_tensor(q, mesh, [Shard(2)])
         with pytest.raises(NotImplementedError, match="split along the sentence"):
-            functional.scaled_dot_product_attention(part, part, part)
+            functional.scaled_dot_product_attention(part, part, part, enable_gqa=True)
         with (
             context_parallel(mesh, buffers=[q], buffer_seq_dims=[2]),
             pytest.raises(NotImplementedError, match="For context parallelism"),
         ):
-            functional.scaled_dot_product_attention(q, q, q)
+            functional.scaled_dot_product_attention(q, q, q, enable_gqa=True)
     finally:
         dist.destroy_process_group()
 
@@ -169,7 +185,7 @@ def without(state):
     try:
         mesh = init_device_mesh("openreg", (4,))
         q = distribute_tensor(torch.ones(4, 3, 2, 2), mesh, [BATCH])
-        functional.scaled_dot_product_attention(q, q, q)
+        functional.scaled_dot_product_attention(q, q, q, enable_gqa=True)
     except Exception as error:
         return str(error)
     finally:

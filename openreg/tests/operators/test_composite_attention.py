@@ -11,7 +11,8 @@ from torch.testing import assert_close
 from torch.utils._pytree import tree_map
 
 B, H, L, S, E = 2, 4, 5, 6, 8
-MATH, FUSED = SDPBackend.MATH, SDPBackend.OVERRIDEABLE
+MATH, FUSED = SDPBackend.MATH, SDPBackend.EFFICIENT_ATTENTION
+GROUPED = SDPBackend.OVERRIDEABLE  # the one that takes groups of heads
 
 
 def qkv(dtype=torch.float32, heads=H, kv_heads=H, value_size=E):
@@ -37,7 +38,7 @@ MASKS = {
 
 @pytest.mark.parametrize("mask", MASKS)
 @pytest.mark.parametrize("scale", [None, 0.3])
-@pytest.mark.parametrize("backend", [FUSED, MATH])
+@pytest.mark.parametrize("backend", [FUSED, GROUPED, MATH])
 def test_masks_and_scales(mask, scale, backend):
     def call(q, k, v):
         given = None if MASKS[mask] is None else MASKS[mask].to(q.device)
@@ -83,7 +84,7 @@ def test_grouped_heads(kv_heads, causal):
     query, key, value = qkv(kv_heads=kv_heads)
     check_against_cpu(call, query, key, value)
     on_device = [t.to("openreg") for t in (query, key, value)]
-    assert chosen(*on_device, enable_gqa=True) == FUSED
+    assert chosen(*on_device, enable_gqa=True) == GROUPED
 
 
 @pytest.mark.parametrize("size", [3, 16])
@@ -136,7 +137,7 @@ def test_second_derivatives_need_the_math_implementation():
     (grad,) = torch.autograd.grad(
         F.scaled_dot_product_attention(*leaves).sum(), leaves[0], create_graph=True
     )
-    with pytest.raises(RuntimeError, match="overrideable_backward is not implemented"):
+    with pytest.raises(RuntimeError, match="attention_backward is not implemented"):
         grad.sum().backward()
     with sdpa_kernel(MATH):
         assert torch.autograd.gradgradcheck(F.scaled_dot_product_attention, leaves)
@@ -206,12 +207,15 @@ def test_the_user_chooses():
         ([MATH], MATH),
         ([FUSED], FUSED),
         ([MATH, FUSED], FUSED),
+        ([GROUPED], GROUPED),
+        ([GROUPED, FUSED], FUSED),
+        ([MATH, GROUPED], GROUPED),
         ([FUSED, SDPBackend.FLASH_ATTENTION], FUSED),
         ([MATH, SDPBackend.FLASH_ATTENTION], MATH),
     ):
         with sdpa_kernel(backends):
             assert chosen(*arguments) == expected
-    for order in itertools.permutations([MATH, FUSED]):
+    for order in itertools.permutations([MATH, FUSED, GROUPED]):
         with sdpa_kernel(list(order), set_priority=True):
             assert chosen(*arguments) == order[0]
     with (

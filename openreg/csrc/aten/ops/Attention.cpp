@@ -15,6 +15,7 @@
 #include "csrc/aten/kernels/RandomKernel.h"
 #include "csrc/aten/launch/Launch.h"
 #include "csrc/aten/launch/OptionalTensor.h"
+#include "csrc/aten/ops/Attention.h"
 #include "csrc/aten/ops/CheckScalar.h"
 
 namespace openreg {
@@ -66,38 +67,25 @@ const char* why_not(const at::Tensor& query, const at::Tensor& key,
 }
 // LITERALINCLUDE END: ATTENTION_WHY_NOT_SIZES
 
-// Torch lists the math implementation before ours. Only an order that the user gave,
-// with sdpa_kernel(..., set_priority=True), is a preference.
-bool user_prefers_math() {
+// The order in which implementations are tried. Torch has math before overrideable, but
+// only an order that the user gave, with sdpa_kernel(..., set_priority=True), is a
+// preference.
+std::array<at::SDPBackend, at::num_sdp_backends> priority_order() {
   using at::SDPBackend;
   constexpr std::array<SDPBackend, at::num_sdp_backends> by_torch{
       SDPBackend::flash_attention, SDPBackend::efficient_attention, SDPBackend::math,
       SDPBackend::cudnn_attention, SDPBackend::overrideable};
-  const auto order = at::globalContext().sDPPriorityOrder();
-  const auto place = [&order](SDPBackend backend) {
-    return std::find(order.begin(), order.end(), backend) - order.begin();
-  };
-  return order != by_torch && place(SDPBackend::math) < place(SDPBackend::overrideable);
+  auto order = at::globalContext().sDPPriorityOrder();
+  if (order == by_torch) {
+    std::swap(order[2], order[4]);
+  }
+  return order;
 }
 
-void check(const char* name, const at::Tensor& query, const at::Tensor& key,
-           const at::Tensor& value, const std::optional<at::Tensor>& bias,
-           double dropout_p) {
-  check_same_device(name, query, key, value, bias);
-  const char* reason = why_not(query, key, value, bias, /*groups_allowed=*/true);
-  TORCH_CHECK(reason == nullptr, "openreg: ", name, ": ", reason, ", but they are ",
-              query.sizes(), " ", query.scalar_type(), ", ", key.sizes(), " ",
-              key.scalar_type(), " and ", value.sizes(), " ", value.scalar_type());
-  TORCH_CHECK(!is_given(bias) || bias->scalar_type() != at::kBool, "openreg: ", name,
-              ": attn_bias is added to the scores, so it cannot be boolean");
-  TORCH_CHECK(dropout_p >= 0 && dropout_p <= 1,
-              "dropout probability has to be between 0 and 1, but got ", dropout_p);
-}
-
-AttentionProblem problem_of(const at::Tensor& query, double dropout_p, bool is_causal,
-                            std::optional<double> scale) {
+AttentionProblem problem_of(const at::Tensor& query, const AttentionOptions& options) {
   const auto size = static_cast<double>(query.size(3));
-  return {scale.value_or(1 / std::sqrt(size)), dropout_p, is_causal};
+  return {options.scale.value_or(1 / std::sqrt(size)), options.dropout_p,
+          options.is_causal};
 }
 
 // An output of this size whose dimensions lie in memory in the order of the query's.
@@ -132,26 +120,105 @@ int64_t choose_attention(const at::Tensor& query, const at::Tensor& key,
                          const at::Tensor& value,
                          const std::optional<at::Tensor>& attn_mask, double, bool,
                          std::optional<double>, bool enable_gqa) {
+  using at::SDPBackend;
   const at::Context& context = at::globalContext();
-  bool fused = context.userEnabledOverrideableSDP();
-  bool efficient = context.userEnabledMemEfficientSDP() && !enable_gqa;
+  bool overrideable = context.userEnabledOverrideableSDP();
+  bool efficient = context.userEnabledMemEfficientSDP() && !enable_gqa;  // (1)
   const bool in_transform = c10::impl::tls_is_dispatch_key_included(
       c10::DispatchKey::FuncTorchDynamicLayerFrontMode);  // vmap has no rule for them
-  if ((fused || efficient) &&  // asked only if it matters: see why_not
+  if ((overrideable || efficient) &&  // asked only if it matters: see why_not
       (in_transform || why_not(query, key, value, attn_mask, enable_gqa) != nullptr)) {
-    fused = efficient = false;
+    overrideable = efficient = false;
   }
-  const bool math = context.userEnabledMathSDP();
-  TORCH_CHECK(fused || efficient || math,
+  for (const SDPBackend backend : priority_order()) {  // (2)
+    if ((backend == SDPBackend::efficient_attention && efficient) ||
+        (backend == SDPBackend::overrideable && overrideable) ||
+        (backend == SDPBackend::math && context.userEnabledMathSDP())) {
+      return static_cast<int64_t>(backend);
+    }
+  }
+  TORCH_CHECK(false,
               "No viable backend for scaled_dot_product_attention was found: openreg "
-              "has math, overrideable and efficient; enable one in sdpa_kernel");
-  if (math && (user_prefers_math() || !(fused || efficient))) {
-    return static_cast<int64_t>(at::SDPBackend::math);
-  }
-  return static_cast<int64_t>(fused ? at::SDPBackend::overrideable
-                                    : at::SDPBackend::efficient_attention);
+              "has efficient, overrideable and math; enable one in sdpa_kernel");
 }
 // LITERALINCLUDE END: ATTENTION_CHOICE
+
+void check_attention(const char* name, const at::Tensor& query, const at::Tensor& key,
+                     const at::Tensor& value, const std::optional<at::Tensor>& bias,
+                     double dropout_p) {
+  check_same_device(name, query, key, value, bias);
+  const char* reason = why_not(query, key, value, bias, /*groups_allowed=*/true);
+  TORCH_CHECK(reason == nullptr, "openreg: ", name, ": ", reason, ", but they are ",
+              query.sizes(), " ", query.scalar_type(), ", ", key.sizes(), " ",
+              key.scalar_type(), " and ", value.sizes(), " ", value.scalar_type());
+  TORCH_CHECK(!is_given(bias) || bias->scalar_type() != at::kBool, "openreg: ", name,
+              ": attn_bias is added to the scores, so it cannot be boolean");
+  TORCH_CHECK(dropout_p >= 0 && dropout_p <= 1,
+              "dropout probability has to be between 0 and 1, but got ", dropout_p);
+}
+
+// LITERALINCLUDE START: ATTENTION_LAUNCH
+void launch_attention(const char* name, const at::Tensor& query, const at::Tensor& key,
+                      const at::Tensor& value, const std::optional<at::Tensor>& bias,
+                      const AttentionOptions& options, const at::Tensor& out,
+                      const at::Tensor& logsumexp, const at::Tensor& seed,
+                      const at::Tensor& offset) {
+  PhiloxKernelState random({0, 0});
+  if (options.dropout_p > 0) {
+    random = reserve_scores(query, key);  // (1)
+  }
+  launch(name, query.device(),
+         [q = KernelTensorArg::input(query), k = KernelTensorArg::input(key),
+          v = KernelTensorArg::input(value), b = capture_input(bias),
+          out = KernelTensorArg(out), lse = KernelTensorArg(logsumexp),
+          seed = KernelTensorArg(seed), offset = KernelTensorArg(offset), random,
+          problem = problem_of(query, options)] {
+           const PhiloxState state = random.state();
+           kernels::fill(seed.alias(), static_cast<int64_t>(state.seed));  // (2)
+           kernels::fill(offset.alias(), static_cast<int64_t>(state.offset));
+           attention_kernel({q.alias(), k.alias(), v.alias(), alias(b), seed.alias(),
+                             offset.alias()},
+                            problem, out.alias(), lse.alias());
+         });
+}
+// LITERALINCLUDE END: ATTENTION_LAUNCH
+
+void launch_attention_backward(const char* name, const at::Tensor& grad_out,
+                               const at::Tensor& query, const at::Tensor& key,
+                               const at::Tensor& value, const at::Tensor& bias,
+                               const AttentionSaved& saved,
+                               const AttentionOptions& options,
+                               const std::array<at::Tensor, 4>& grads) {
+  const auto& [out, logsumexp, seed, offset] = saved;
+  check_attention(name, query, key, value, bias, options.dropout_p);
+  check_same_device(name, query, grad_out, out, logsumexp, seed, offset);
+  const at::DimVector sizes{query.size(0), query.size(1), query.size(2), value.size(3)};
+  TORCH_CHECK(out.sizes() == sizes && grad_out.sizes() == sizes &&
+                  out.scalar_type() == query.scalar_type() &&
+                  grad_out.scalar_type() == query.scalar_type() &&
+                  logsumexp.sizes() == query.sizes().slice(0, 3) &&
+                  logsumexp.scalar_type() == at::kFloat &&
+                  seed.scalar_type() == at::kLong && seed.numel() == 1 &&
+                  offset.scalar_type() == at::kLong && offset.numel() == 1,
+              "openreg: ", name,
+              ": grad_out, out, logsumexp, seed and offset must be as the forward "
+              "returned them, for an output of size ",
+              at::IntArrayRef(sizes));
+  launch("attention_backward", query.device(),
+         [grad = KernelTensorArg::input(grad_out), q = KernelTensorArg::input(query),
+          k = KernelTensorArg::input(key), v = KernelTensorArg::input(value),
+          b = capture_input(bias), out = KernelTensorArg::input(out),
+          lse = KernelTensorArg::input(logsumexp), seed = KernelTensorArg::input(seed),
+          offset = KernelTensorArg::input(offset), dq = capture(grads[0]),
+          dk = capture(grads[1]), dv = capture(grads[2]), dbias = capture(grads[3]),
+          problem = problem_of(query, options)] {
+           attention_backward_kernel(grad.alias(),
+                                     {q.alias(), k.alias(), v.alias(), alias(b),
+                                      seed.alias(), offset.alias()},
+                                     problem, out.alias(), lse.alias(),
+                                     {alias(dq), alias(dk), alias(dv), alias(dbias)});
+         });
+}
 
 // LITERALINCLUDE START: ATTENTION
 std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, c10::SymInt, c10::SymInt,
@@ -159,38 +226,21 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, c10::SymInt, c10::Sym
 fused_attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
                 const std::optional<at::Tensor>& attn_bias, double dropout_p,
                 bool is_causal, bool return_debug_mask, std::optional<double> scale) {
-  check("_scaled_dot_product_fused_attention_overrideable", query, key, value,
-        attn_bias, dropout_p);
+  constexpr auto name = "_scaled_dot_product_fused_attention_overrideable";
+  check_attention(name, query, key, value, attn_bias, dropout_p);
   TORCH_CHECK(!return_debug_mask, "openreg: attention returns no debug mask");
   const int64_t batch = query.size(0), heads = query.size(1), length = query.size(2);
-  at::Tensor out =
+  const at::Tensor out =
       empty_in_layout_of(query, {batch, heads, length, value.size(3)});  // (1)
-  at::Tensor logsumexp =
+  const at::Tensor logsumexp =
       at::empty({batch, heads, length}, query.options().dtype(at::kFloat));
-  at::Tensor seed = at::empty({}, query.options().dtype(at::kLong));  // (2)
-  at::Tensor offset = at::empty({}, query.options().dtype(at::kLong));
-  PhiloxKernelState random({0, 0});
-  if (dropout_p > 0) {
-    random = reserve_scores(query, key);  // (3)
-  }
-  // LITERALINCLUDE END: ATTENTION
-  // LITERALINCLUDE START: ATTENTION_LAUNCH
-  launch("attention", query.device(),
-         [q = KernelTensorArg::input(query), k = KernelTensorArg::input(key),
-          v = KernelTensorArg::input(value), bias = capture_input(attn_bias),
-          out = KernelTensorArg(out), lse = KernelTensorArg(logsumexp),
-          seed = KernelTensorArg(seed), offset = KernelTensorArg(offset), random,
-          problem = problem_of(query, dropout_p, is_causal, scale)] {
-           const PhiloxState state = random.state();
-           kernels::fill(seed.alias(), static_cast<int64_t>(state.seed));
-           kernels::fill(offset.alias(), static_cast<int64_t>(state.offset));
-           attention_kernel({q.alias(), k.alias(), v.alias(), alias(bias), seed.alias(),
-                             offset.alias()},
-                            problem, out.alias(), lse.alias());
-         });
+  const at::Tensor seed = at::empty({}, query.options().dtype(at::kLong));  // (2)
+  const at::Tensor offset = at::empty({}, query.options().dtype(at::kLong));
+  launch_attention("attention", query, key, value, attn_bias,
+                   {dropout_p, is_causal, scale}, out, logsumexp, seed, offset);
   return {out, logsumexp, {}, {}, length, key.size(2), seed, offset, {}};
 }
-// LITERALINCLUDE END: ATTENTION_LAUNCH
+// LITERALINCLUDE END: ATTENTION
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> fused_attention_backward(
     const at::Tensor& grad_out, const at::Tensor& query, const at::Tensor& key,
@@ -200,25 +250,9 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> fused_attention_backw
     const at::Tensor& /*cum_seq_k*/, c10::SymInt /*max_q*/, c10::SymInt /*max_k*/,
     double dropout_p, bool is_causal, const at::Tensor& philox_seed,
     const at::Tensor& philox_offset, std::optional<double> scale) {
-  constexpr auto name = "_scaled_dot_product_fused_attention_overrideable_backward";
   if (!grad_out.defined()) {  // nothing that is differentiated depends on the output
     return {};
   }
-  check(name, query, key, value, attn_bias, dropout_p);
-  check_same_device(name, query, grad_out, out, logsumexp, philox_seed, philox_offset);
-  const at::DimVector sizes{query.size(0), query.size(1), query.size(2), value.size(3)};
-  TORCH_CHECK(out.sizes() == sizes && grad_out.sizes() == sizes &&
-                  out.scalar_type() == query.scalar_type() &&
-                  grad_out.scalar_type() == query.scalar_type() &&
-                  logsumexp.sizes() == query.sizes().slice(0, 3) &&
-                  logsumexp.scalar_type() == at::kFloat &&
-                  philox_seed.scalar_type() == at::kLong && philox_seed.numel() == 1 &&
-                  philox_offset.scalar_type() == at::kLong &&
-                  philox_offset.numel() == 1,
-              "openreg: ", name,
-              ": grad_out, out, logsumexp, seed and offset must be as the forward "
-              "returned them, for an output of size ",
-              at::IntArrayRef(sizes));
   std::array<at::Tensor, 4> grads;
   const std::array<const at::Tensor*, 4> inputs{&query, &key, &value, &attn_bias};
   for (const auto i : c10::irange(inputs.size())) {
@@ -226,21 +260,10 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> fused_attention_backw
       grads[i] = at::empty_like(*inputs[i]);
     }
   }
-  launch("attention_backward", query.device(),
-         [grad = KernelTensorArg::input(grad_out), q = KernelTensorArg::input(query),
-          k = KernelTensorArg::input(key), v = KernelTensorArg::input(value),
-          bias = capture_input(attn_bias), out = KernelTensorArg::input(out),
-          lse = KernelTensorArg::input(logsumexp),
-          seed = KernelTensorArg::input(philox_seed),
-          offset = KernelTensorArg::input(philox_offset), dq = capture(grads[0]),
-          dk = capture(grads[1]), dv = capture(grads[2]), dbias = capture(grads[3]),
-          problem = problem_of(query, dropout_p, is_causal, scale)] {
-           attention_backward_kernel(grad.alias(),
-                                     {q.alias(), k.alias(), v.alias(), alias(bias),
-                                      seed.alias(), offset.alias()},
-                                     problem, out.alias(), lse.alias(),
-                                     {alias(dq), alias(dk), alias(dv), alias(dbias)});
-         });
+  launch_attention_backward("_scaled_dot_product_fused_attention_overrideable_backward",
+                            grad_out, query, key, value, attn_bias,
+                            {out, logsumexp, philox_seed, philox_offset},
+                            {dropout_p, is_causal, scale}, grads);
   return {grads[0], grads[1], grads[2], grads[3]};
 }
 

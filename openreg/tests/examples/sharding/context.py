@@ -5,7 +5,6 @@ import torch.nn.functional as F
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor.experimental import context_parallel
 from torch.distributed.tensor.experimental._attention import context_parallel_unshard
-from torch.nn.attention import SDPBackend, sdpa_kernel
 
 LENGTH = 256
 
@@ -23,10 +22,7 @@ mesh = init_device_mesh("openreg", (dist.get_world_size(),))
 torch.manual_seed(0)  # each process makes the same whole sequence
 whole = [torch.randn(2, 4, LENGTH, 8) for _ in range(3)]
 parts = [each.to("openreg") for each in whole]
-with (
-    sdpa_kernel(SDPBackend.EFFICIENT_ATTENTION),
-    context_parallel(mesh, buffers=parts, buffer_seq_dims=[2] * 3),
-):
+with context_parallel(mesh, buffers=parts, buffer_seq_dims=[2] * 3):
     own = parts[0].shape[2]
     results = attend(*parts)
     results = context_parallel_unshard(mesh, results, [2] * 4)
