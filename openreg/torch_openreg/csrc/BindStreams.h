@@ -17,6 +17,10 @@ inline void bind_streams(py::module_& m) {
       },
       py::arg("handle"), py::arg("device"),
       "A driver's stream; throws if it is not a live stream of the device.");
+  py::class_<StreamSwitch>(m, "_StreamSwitch")
+      .def("back", &switch_back, "Makes current what was so before the switch.");
+  m.def("_switch_to", &switch_to, py::arg("stream"),
+        "Makes a stream and its device current; what takes that back.");
   m.def("_stream_priority", &priority, py::arg("stream"));
   m.def("_stream_priority_range", &priority_range, "Least and greatest.");
 }

@@ -33,9 +33,6 @@ __all__ = [
 ]
 
 
-_Previous = tuple[torch.Stream, torch.Stream]
-
-
 class Stream(torch.Stream):
     """A queue of work on one device; ``with stream:`` makes it current.
 
@@ -92,7 +89,7 @@ class Stream(torch.Stream):
     # Torch's own do nothing for a stream that is current on another device, and mix up
     # threads that enter the same stream; see docs/ship/known-gaps-streams.md.
     def __enter__(self) -> Self:
-        self._blocks.enter(_switch_to(self))
+        self._blocks.enter(_C._switch_to(self))
         return self
 
     def __exit__(
@@ -101,10 +98,10 @@ class Stream(torch.Stream):
         value: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        _switch_back(self._blocks.leave())
+        self._blocks.leave().back()
 
     @property
-    def _blocks(self) -> Blocks[_Previous]:
+    def _blocks(self) -> Blocks[_C._StreamSwitch]:
         return self.__dict__.setdefault("_previous", Blocks())
 
     @property
@@ -231,24 +228,6 @@ def is_current_stream_capturing() -> bool:
     return current_stream().is_capturing()
 
 
-# LITERALINCLUDE START: STREAM_SWITCH
-def _switch_to(stream: torch.Stream) -> _Previous:
-    """Make a stream and its device current; return what was current before."""
-    there = torch.accelerator.current_stream(_get_current_index(stream.device))  # (1)
-    here = torch.accelerator.current_stream()  # (2)
-    set_stream(stream)
-    return there, here
-
-
-def _switch_back(previous: _Previous) -> None:
-    there, here = previous
-    torch.accelerator.set_stream(there)
-    torch.accelerator.set_stream(here)  # (3)
-
-
-# LITERALINCLUDE END: STREAM_SWITCH
-
-
 # LITERALINCLUDE START: STREAM_CONTEXT
 class StreamContext:
     """Context manager that makes a stream and its device current; None does nothing.
@@ -260,11 +239,11 @@ class StreamContext:
 
     def __init__(self, stream: torch.Stream | None) -> None:
         self.stream = stream
-        self._previous: Blocks[_Previous] = Blocks()  # (1)
+        self._previous: Blocks[_C._StreamSwitch] = Blocks()  # (1)
 
     def __enter__(self) -> None:
         if self.stream is not None:
-            self._previous.enter(_switch_to(self.stream))
+            self._previous.enter(_C._switch_to(self.stream))
 
     def __exit__(
         self,
@@ -273,7 +252,7 @@ class StreamContext:
         traceback: TracebackType | None,
     ) -> None:
         if self.stream is not None:
-            _switch_back(self._previous.leave())
+            self._previous.leave().back()
 
 
 # LITERALINCLUDE END: STREAM_CONTEXT

@@ -93,6 +93,27 @@ c10::Stream external_stream(orStream_t handle, DeviceIndex device) {
 }
 // LITERALINCLUDE END: EXTERNAL_STREAM
 
+// LITERALINCLUDE START: STREAM_SWITCH
+StreamSwitch switch_to(const c10::Stream& stream) {
+  TORCH_CHECK_VALUE(stream.device_type() == kDeviceType,
+                    "openreg: cannot make a stream of ", stream.device(),
+                    " current: expected a stream of an openreg device");
+  const DeviceIndex device = stream.device_index();
+  external_stream(native_handle(stream), device);  // (1)
+  const StreamSwitch before{current_stream(device),
+                            current_stream(current_device())};  // (2)
+  exchange_stream(stream);
+  set_device(device);
+  return before;
+}
+
+void switch_back(const StreamSwitch& before) {
+  exchange_stream(before.there);
+  exchange_stream(before.here);
+  set_device(before.here.device_index());
+}
+// LITERALINCLUDE END: STREAM_SWITCH
+
 int priority(const c10::Stream& stream) {
   const OpenRegGuard scope(stream.device_index());
   int priority = 0;

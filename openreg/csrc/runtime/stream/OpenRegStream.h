@@ -29,6 +29,17 @@ OPENREG_EXPORT c10::Stream current_stream(DeviceIndex device);
 // Makes `stream` current on its device, for this thread; returns the one that was.
 OPENREG_EXPORT c10::Stream exchange_stream(const c10::Stream& stream);
 
+// What a switch to a stream takes the place of: the stream that was current on its
+// device, and the one of the device that was current.
+struct StreamSwitch {
+  c10::Stream there;
+  c10::Stream here;
+};
+// Makes `stream` and its device current for this thread. ValueError for a stream of
+// another type of device, torch.AcceleratorError for one that is not live.
+OPENREG_EXPORT StreamSwitch switch_to(const c10::Stream& stream);
+OPENREG_EXPORT void switch_back(const StreamSwitch& before);
+
 // One of `kStreamsPerPool` streams of the device and priority, in turn. Streams are
 // never destroyed: a c10::Stream does not report the end of its last copy.
 constexpr int kStreamsPerPool = 32;
