@@ -155,6 +155,9 @@ struct InferNanToNum {
                   "nan_to_num: dtype of out: ", outputs[0].scalar_type(),
                   " should be same as input: ", self.scalar_type());
     }
+    if (form == Form::Inplace && at::isIntegralType(self.scalar_type(), true)) {
+      return self.scalar_type();  // changes nothing, also where the tensor overlaps
+    }
     return InferPointwise<Arguments>::run(form, outputs, facts, self, args...);
   }
 };

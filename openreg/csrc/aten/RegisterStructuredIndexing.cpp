@@ -11,6 +11,7 @@
 #include <ATen/ops/tril_meta.h>
 #include <ATen/ops/triu_meta.h>
 
+#include "csrc/aten/kernels/Inplace.h"
 #include "csrc/aten/launch/Quiet.h"
 #include "csrc/aten/structured/Structured.h"
 
@@ -45,8 +46,10 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
              cpu::index_add_outf>(m);
   structured<op::index_copy, op::index_copy_out, meta::structured_index_copy,
              cpu::index_copy_outf>(m);
-  structured<op::tril, op::tril_out, meta::structured_tril, cpu::tril_outf>(m);
-  structured<op::triu, op::triu_out, meta::structured_triu, cpu::triu_outf>(m);
+  structured<op::tril, op::tril_out, meta::structured_tril,
+             kernels::InplaceOrOut<cpu::tril_outf, cpu::tril_>::call>(m);
+  structured<op::triu, op::triu_out, meta::structured_triu,
+             kernels::InplaceOrOut<cpu::triu_outf, cpu::triu_>::call>(m);
 }
 
 }  // namespace openreg

@@ -12,6 +12,7 @@
 #include <array>
 #include <tuple>
 
+#include "csrc/aten/kernels/Inplace.h"
 #include "csrc/aten/kernels/Product.h"
 #include "csrc/aten/structured/Structured.h"
 
@@ -55,8 +56,10 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   product<op::mm, op::mm_out, Mm, cpu::mm_outf>(m);
   product<op::bmm, op::bmm_out, meta::structured_bmm, cpu::bmm_outf>(m);
   product<op::addmm, op::addmm_out, Addmm<meta::structured_addmm>, cpu::addmm_outf>(m);
-  product<op::addmv, op::addmv_out, meta::structured_addmv, cpu::addmv_outf>(m);
-  product<op::baddbmm, op::baddbmm_out, meta::structured_baddbmm, cpu::baddbmm_outf>(m);
+  product<op::addmv, op::addmv_out, meta::structured_addmv,
+          kernels::InplaceOrOut<cpu::addmv_outf, cpu::addmv_>::call>(m);
+  product<op::baddbmm, op::baddbmm_out, meta::structured_baddbmm,
+          kernels::InplaceOrOut<cpu::baddbmm_outf, cpu::baddbmm_>::call>(m);
   product<op::_addmm_activation, op::_addmm_activation_out,
           Addmm<meta::structured__addmm_activation>, cpu::_addmm_activation_outf>(m);
 }

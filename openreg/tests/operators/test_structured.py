@@ -289,6 +289,40 @@ def test_a_kernel_computes_in_the_default_dtype_of_its_launch():
     torch.openreg.reset_fallback_counts()  # the database has more operators than we
 
 
+OVERLAPPING = {
+    "tril_": lambda x: x.tril_(),
+    "triu_": lambda x: x.triu_(),
+    "baddbmm_": lambda x: x.baddbmm_(
+        torch.ones(3, 3, 2, device=x.device), torch.ones(3, 2, 3, device=x.device)
+    ),
+    "addmv_": lambda x: x.addmv_(
+        torch.ones(3, 2, device=x.device), torch.ones(2, device=x.device)
+    ),
+    "nan_to_num_": lambda x: x.nan_to_num_(),
+}
+
+
+@pytest.mark.parametrize("name", OVERLAPPING)
+def test_what_changes_a_tensor_that_overlaps_itself(name):
+    """As on the CPU and on CUDA: the elements in common get one of the values."""
+    shape = {"baddbmm_": (3, 3, 3), "addmv_": (3,)}.get(name, (3, 3))
+    dtype = torch.int64 if name == "nan_to_num_" else torch.float32
+    results = []
+    for device in ("cpu", "openreg"):
+        memory = torch.ones(1, dtype=dtype, device=device)
+        results.append(OVERLAPPING[name](memory.expand(shape)).cpu())
+    assert_close(results[1], results[0])
+
+
+def test_an_index_of_index_fill_comes_from_the_device():
+    """As on CUDA, also where it has no dimension: its iterator gives it some."""
+    x = torch.zeros(3, device="openreg")
+    for index in (torch.tensor(1), torch.tensor([1])):
+        with pytest.raises(RuntimeError, match="on the same device"):
+            x.index_fill_(0, index, 1.0)
+    assert x.index_fill(0, torch.tensor(1, device="openreg"), 1.0).tolist() == [0, 1, 0]
+
+
 def test_indices_may_come_from_the_cpu():
     x = A.to("openreg")
     assert_close(x[torch.tensor([2, 0])].cpu(), A[[2, 0]])

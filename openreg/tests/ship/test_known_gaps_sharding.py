@@ -3,6 +3,7 @@ import importlib.util
 
 import pytest
 import torch
+from torch.distributed._state_dict_utils import _create_cpu_state_dict
 from torch_release import has_changed
 
 
@@ -74,3 +75,14 @@ def test_rpc_counts_devices_of_cuda_only(run_forked):
     """
     result = run_forked(RPC + program, GLOO_SOCKET_IFNAME="lo")
     assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.smoke
+def test_a_state_dict_is_not_shared_and_pinned_at_once():
+    state = {"weight": torch.ones(4, device="openreg")}
+    pinned = _create_cpu_state_dict(state, pin_memory=True)
+    shared = _create_cpu_state_dict(state, share_memory=True)
+    assert pinned["weight"].is_pinned() and shared["weight"].is_shared()
+    # The build for CUDA looks for CUDA's driver.
+    with pytest.raises((AssertionError, RuntimeError), match=r"CUDA|NVIDIA"):
+        _create_cpu_state_dict(state, pin_memory=True, share_memory=True)

@@ -21,6 +21,11 @@ bool depends_on_default_dtype(at::ScalarType compute, const ArgumentFacts& facts
       });
 }
 
+// Operators that change a tensor which overlaps itself, as on the CPU and on CUDA.
+bool may_overlap_itself(std::string_view name) {
+  return name == "tril" || name == "triu" || name == "baddbmm" || name == "addmv";
+}
+
 }  // namespace
 
 const char* overload(const char* name, const char* overload_name) {
@@ -54,7 +59,9 @@ at::ScalarType KernelInfo::check(at::ScalarType compute, const at::Tensor& out,
 void KernelInfo::check_overlaps(Form form, const at::Tensor& out,
                                 const ArgumentFacts& facts) const {
   const KernelDtypes& entry = dtypes_for(facts.text);
-  at::assert_no_internal_overlap(out);
+  if (form != Form::Inplace || !may_overlap_itself(name)) {
+    at::assert_no_internal_overlap(out);
+  }
   for (const ArgumentFacts::Operand& operand : facts.tensors) {
     if (operand.place > 0 || form != Form::Inplace) {
       entry.check_overlap(out, *operand.tensor, operand.place);
