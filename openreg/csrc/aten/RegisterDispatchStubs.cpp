@@ -35,7 +35,7 @@
 #include <torch/library.h>
 
 #include "csrc/aten/kernels/IntegerDivision.h"
-#include "csrc/aten/kernels/Into.h"
+#include "csrc/kernels/cpu/Functions.h"
 #include "csrc/aten/kernels/OutVariants.h"
 #include "csrc/aten/launch/IteratorKernel.h"
 
@@ -49,7 +49,6 @@ namespace openreg {
 namespace {
 
 namespace op = at::_ops;
-namespace cpu = at::cpu;
 
 void addr_kernel(at::TensorIterator& iterator, const at::Scalar& beta,
                  const at::Scalar& alpha) {
@@ -60,7 +59,7 @@ void addr_kernel(at::TensorIterator& iterator, const at::Scalar& beta,
 
 // The iterator has the output and the index; what is read from comes beside it.
 void take_kernel(at::TensorIterator& iterator, const at::TensorBase& self) {
-  launch_out("take", cpu::take_outf, std::array{iterator.tensor(0)}, at::Tensor(self),
+  launch_out("take", at::cpu::take_outf, std::array{iterator.tensor(0)}, at::Tensor(self),
              iterator.tensor(1));
 }
 
@@ -70,20 +69,20 @@ using at::native::unary_fn;
 
 // LITERALINCLUDE START: STUB_KERNELS
 constexpr unary_fn abs_kernel = iterator_kernel<op::abs, kernels::abs_out>;
-constexpr unary_fn angle_kernel = iterator_kernel<op::angle, cpu::angle_outf>;
+constexpr unary_fn angle_kernel = iterator_kernel<op::angle, at::cpu::angle_outf>;
 constexpr unary_fn conj_kernel =
-    iterator_kernel<op::conj_physical, cpu::conj_physical_outf>;
-constexpr unary_fn not_kernel = iterator_kernel<op::logical_not, cpu::logical_not_outf>;
+    iterator_kernel<op::conj_physical, at::cpu::conj_physical_outf>;
+constexpr unary_fn not_kernel = iterator_kernel<op::logical_not, at::cpu::logical_not_outf>;
 constexpr binary_fn and_kernel =
-    iterator_kernel<op::logical_and, cpu::logical_and_outf>;
-constexpr binary_fn or_kernel = iterator_kernel<op::logical_or, cpu::logical_or_outf>;
+    iterator_kernel<op::logical_and, at::cpu::logical_and_outf>;
+constexpr binary_fn or_kernel = iterator_kernel<op::logical_or, at::cpu::logical_or_outf>;
 constexpr binary_fn xor_kernel =
-    iterator_kernel<op::logical_xor, cpu::logical_xor_outf>;
+    iterator_kernel<op::logical_xor, at::cpu::logical_xor_outf>;
 constexpr structured_binary_fn floor_divide_kernel =
     iterator_kernel<op::floor_divide, kernels::floor_divide_out>;
-constexpr binary_fn where_kernel = iterator_kernel<op::where_self, cpu::where_outf>;
+constexpr binary_fn where_kernel = iterator_kernel<op::where_self, at::cpu::where_outf>;
 constexpr binary_fn hardswish_kernel =
-    iterator_kernel<op::hardswish, cpu::hardswish_outf>;
+    iterator_kernel<op::hardswish, at::cpu::hardswish_outf>;
 constexpr binary_fn hardswish_backward_kernel =
     iterator_kernel<op::hardswish_backward, kernels::hardswish_backward_out>;
 constexpr binary_fn mish_backward_kernel =
@@ -109,14 +108,14 @@ void logit_kernel(at::TensorIteratorBase& iterator, const at::Scalar& eps) {
 
 // The iterator has two outputs, and then the input, the weight and the gradient.
 void prelu_backward_kernel(at::TensorIterator& iterator) {
-  launch_out("_prelu_kernel_backward", Into<at::_prelu_kernel_backward>::write,
+  launch_out("_prelu_kernel_backward", cpu::out_variant<at::_prelu_kernel_backward>,
              std::array{iterator.tensor(0), iterator.tensor(1)}, iterator.tensor(4),
              iterator.tensor(2), iterator.tensor(3));
 }
 
 void unfold_backward_kernel(at::Tensor& out, const at::Tensor& grad, int64_t dim,
                             int64_t size, int64_t step) {
-  launch_out("unfold_backward", Into<at::unfold_backward>::write, std::array{out}, grad,
+  launch_out("unfold_backward", cpu::out_variant<at::unfold_backward>, std::array{out}, grad,
              out.sizes(), dim, size, step);
 }
 

@@ -4,14 +4,14 @@
 #include <ATen/ops/add_cpu_dispatch.h>
 #include <ATen/ops/fill_cpu_dispatch.h>
 
-#include "csrc/aten/launch/Quiet.h"
+#include "csrc/kernels/cpu/Quiet.h"
 
 namespace openreg::kernels {
 
 void fill(at::Tensor out, const at::Scalar& value) { at::cpu::fill_(out, value); }
 
 void copy(const at::Tensor& self, at::Tensor out) {
-  const Quiet quiet;  // the host has warned
+  const cpu::Quiet quiet;  // the host has warned
   out.copy_(self);
 }
 

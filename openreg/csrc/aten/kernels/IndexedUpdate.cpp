@@ -4,13 +4,13 @@
 
 #include <ATen/ops/repeat_interleave.h>
 
-#include "csrc/aten/launch/Quiet.h"
+#include "csrc/kernels/cpu/Quiet.h"
 
 namespace openreg::kernels {
 
 at::Tensor& index_fill_out(int64_t dim, const at::Tensor& index,
                            const at::Scalar& value, at::Tensor& out) {
-  const Quiet quiet;  // the host has warned
+  const cpu::Quiet quiet;  // the host has warned
   return out.index_fill_(dim, index, value);
 }
 

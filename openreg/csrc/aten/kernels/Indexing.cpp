@@ -6,25 +6,25 @@
 #include <ATen/ops/ne.h>
 #include <ATen/ops/sum.h>
 
-#include "csrc/aten/launch/Quiet.h"
+#include "csrc/kernels/cpu/Quiet.h"
 
 // Where elements of `out` share memory, these kernels compute all the same. The host
 // has already warned of that, so each drops the warnings of ATen.
 namespace openreg::kernels {
 
 void masked_fill(at::Tensor out, const at::Tensor& mask, const at::Tensor& value) {
-  const Quiet quiet;
+  const cpu::Quiet quiet;
   out.masked_fill_(mask, value);
 }
 
 void masked_fill(at::Tensor out, const at::Tensor& mask, const at::Scalar& value) {
-  const Quiet quiet;
+  const cpu::Quiet quiet;
   out.masked_fill_(mask, value);
 }
 
 void index_put(at::Tensor out, const c10::List<std::optional<at::Tensor>>& indices,
                const at::Tensor& values, bool accumulate, bool unsafe) {
-  const Quiet quiet;
+  const cpu::Quiet quiet;
   at::_index_put_impl_(out, indices, values, accumulate, unsafe);
 }
 

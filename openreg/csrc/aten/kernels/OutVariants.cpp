@@ -4,7 +4,7 @@
 #include <ATen/CPUFunctions.h>
 #include <ATen/ops/_prelu_kernel.h>
 
-#include "csrc/aten/launch/Quiet.h"
+#include "csrc/kernels/cpu/Quiet.h"
 
 namespace openreg::kernels {
 
@@ -36,7 +36,7 @@ at::Tensor& addr_out(const at::Tensor& self, const at::Tensor& column,
 
 at::Tensor& put_out(const at::Tensor& index, const at::Tensor& source, bool add,
                     at::Tensor& out) {
-  const Quiet quiet;  // the host has warned already
+  const cpu::Quiet quiet;  // the host has warned already
   return out.put_(index, source, add);
 }
 

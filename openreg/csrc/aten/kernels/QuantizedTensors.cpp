@@ -7,7 +7,7 @@
 #include <ATen/ops/quantize_per_channel.h>
 #include <ATen/ops/quantize_per_tensor.h>
 
-#include "csrc/aten/launch/Quiet.h"
+#include "csrc/kernels/cpu/Quiet.h"
 
 namespace openreg::kernels {
 namespace {
@@ -22,7 +22,7 @@ at::Tensor integers(const at::Tensor& codes) {
 
 void quantize(const at::Tensor& self, double scale, int64_t zero_point,
               const at::Tensor& codes) {
-  const Quiet quiet;  // the host half has warned
+  const cpu::Quiet quiet;  // the host half has warned
   integers(codes).copy_(
       at::quantize_per_tensor(self, scale, zero_point, codes.scalar_type()).int_repr());
 }
@@ -30,7 +30,7 @@ void quantize(const at::Tensor& self, double scale, int64_t zero_point,
 void quantize_channels(const at::Tensor& self, const at::Tensor& scales,
                        const at::Tensor& zero_points, int64_t axis,
                        const at::Tensor& codes) {
-  const Quiet quiet;  // the host half has warned
+  const cpu::Quiet quiet;  // the host half has warned
   integers(codes).copy_(
       at::quantize_per_channel(self, scales, zero_points, axis, codes.scalar_type())
           .int_repr());
@@ -38,7 +38,7 @@ void quantize_channels(const at::Tensor& self, const at::Tensor& scales,
 
 void dequantize(const at::Tensor& codes, double scale, int64_t zero_point,
                 const at::Tensor& out) {
-  const Quiet quiet;  // the host half has warned
+  const cpu::Quiet quiet;  // the host half has warned
   out.copy_(at::_make_per_tensor_quantized_tensor(integers(codes), scale, zero_point)
                 .dequantize());
 }
@@ -46,7 +46,7 @@ void dequantize(const at::Tensor& codes, double scale, int64_t zero_point,
 void dequantize_channels(const at::Tensor& codes, const at::Tensor& scales,
                          const at::Tensor& zero_points, int64_t axis,
                          const at::Tensor& out) {
-  const Quiet quiet;  // the host half has warned
+  const cpu::Quiet quiet;  // the host half has warned
   out.copy_(
       at::_make_per_channel_quantized_tensor(integers(codes), scales, zero_points, axis)
           .dequantize());

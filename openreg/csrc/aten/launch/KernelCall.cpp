@@ -28,11 +28,6 @@ bool may_overlap_itself(std::string_view name) {
 
 }  // namespace
 
-const char* overload(const char* name, const char* overload_name) {
-  const bool plain = *overload_name == '\0';
-  return (new std::string(plain ? name : c10::str(name, '.', overload_name)))->c_str();
-}
-
 bool has_elements(at::ArrayRef<at::Tensor> tensors) {
   return std::any_of(tensors.begin(), tensors.end(),
                      [](const at::Tensor& tensor) { return tensor.numel() > 0; });

@@ -11,39 +11,10 @@
 #include "csrc/aten/launch/ArgumentFacts.h"
 #include "csrc/aten/launch/Arguments.h"
 #include "csrc/aten/launch/Launch.h"
+#include "csrc/aten/structured/Signature.h"
 #include "csrc/aten/structured/StructuredOutput.h"
 
 namespace openreg {
-
-// "mul" of at::_ops::mul_Tensor: a literal, for errors and traces.
-template <class Op>
-constexpr const char* kNameOf = Op::name + std::string_view("aten::").size();
-
-// "mul", "Tensor" -> "mul.Tensor", which is never freed: kernels are launched at exit,
-// too.
-const char* overload(const char* name, const char* overload_name);
-
-// "mul.Tensor" of at::_ops::mul_Tensor.
-template <class Op>
-const char* overload_of() {
-  static const char* const text = overload(kNameOf<Op>, Op::overload_name);
-  return text;
-}
-
-template <size_t>
-using OutputReference = at::Tensor&;
-
-// What an operator with so many outputs returns: Tensor& or a tuple of them.
-template <class Outputs>
-struct OutResult;
-template <size_t... I>
-struct OutResult<std::index_sequence<I...>> {
-  using type = std::tuple<OutputReference<I>...>;
-};
-template <>
-struct OutResult<std::index_sequence<0>> {
-  using type = at::Tensor&;
-};
 
 // What is known of a function of the kernel library before it is called.
 class KernelInfo {

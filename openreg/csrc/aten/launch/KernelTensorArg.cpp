@@ -16,38 +16,6 @@ namespace openreg {
 static_assert(!std::is_constructible_v<KernelTensorArg, at::Tensor>,
               "a temporary is freed before the launch");
 
-namespace {
-
-// Bytes from the first element to the end of the last.
-size_t extent(const at::Tensor& tensor) {
-  return tensor.is_non_overlapping_and_dense()
-             ? tensor.nbytes()
-             : at::detail::computeStorageNbytes(tensor.sizes(), tensor.strides(),
-                                                tensor.itemsize());
-}
-
-void check_storage(const at::Tensor& tensor, size_t bytes) {
-  const auto offset = static_cast<size_t>(tensor.storage_offset()) * tensor.itemsize();
-  const size_t there = tensor.storage().nbytes();
-  TORCH_CHECK(bytes == 0 || offset + bytes <= there, "openreg: this tensor needs ",
-              offset + bytes, " bytes, but its storage has ", there,
-              ": was the storage resized?");
-}
-
-// Lazy clones share memory until one of them is written. Making it the tensor's own
-// copies it, on its device.
-void* own_address(const at::Tensor& tensor) {
-  if (c10::impl::cow::is_cow_data_ptr(tensor.storage().data_ptr())) {
-    const OpenRegGuard scope(tensor.device().index());
-    return tensor.mutable_data_ptr();
-  }
-  return tensor.mutable_data_ptr();
-}
-
-}  // namespace
-
-void check_storage(const at::Tensor& tensor) { check_storage(tensor, extent(tensor)); }
-
 KernelTensorArg::KernelTensorArg(const at::Tensor& tensor, bool writable)
     : dtype_(tensor.scalar_type()),
       conj_(tensor.is_conj()),
@@ -61,16 +29,15 @@ KernelTensorArg::KernelTensorArg(const at::Tensor& tensor, bool writable)
                 tensor.sizes(), "; move it with .to('openreg')");
     shape_.resize(0);
     bytes_ = tensor.itemsize();
-    check_storage(tensor, bytes_);
+    check_storage(tensor);
     std::memcpy(number_.data(), tensor.const_data_ptr(), bytes_);
     return;
   }
   shape_.set_sizes(tensor.sizes());
   shape_.set_strides(tensor.strides());
-  bytes_ = extent(tensor);
-  check_storage(tensor, bytes_);
+  bytes_ = check_storage(tensor);
   if (bytes_ > 0) {
-    address_ = writable ? own_address(tensor) : tensor.const_data_ptr();
+    address_ = writable ? writable_address(tensor) : tensor.const_data_ptr();
   }
 }
 

@@ -8,6 +8,7 @@
 #include <complex>
 
 #include "csrc/Export.h"
+#include "csrc/aten/TensorMemory.h"
 
 namespace openreg {
 
@@ -50,10 +51,5 @@ class OPENREG_EXPORT KernelTensorArg {
   bool wrapped_number_;  // a number of Python or C++, which gives way in promotions
   alignas(LargestNumber) std::array<std::byte, sizeof(LargestNumber)> number_;
 };
-
-// Throws if the storage of `tensor` is smaller than its sizes and strides need, as
-// after untyped_storage().resize_(0): a kernel would write into the memory of other
-// tensors.
-void check_storage(const at::Tensor& tensor);
 
 }  // namespace openreg

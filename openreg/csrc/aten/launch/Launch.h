@@ -9,9 +9,11 @@
 #include <utility>
 
 #include "csrc/Export.h"
-#include "csrc/simulator/HostKernel.h"
+#include "csrc/kernels/cpu/HostKernel.h"
 
 namespace openreg {
+
+using cpu::Reads;
 
 // Enqueues `kernel(args)` and `destroy(args)` on the current stream of `device`. `name`
 // is a literal; errors and traces show it.
@@ -24,9 +26,9 @@ OPENREG_EXPORT void enqueue(const char* name, c10::Device device, orKernel_t ker
 // settings of the process the kernel needs.
 template <class Kernel, class... Args>
 void launch_new(const char* name, c10::Device device, Reads reads, Args&&... args) {
-  std::unique_ptr<simulator::HostKernel> kernel(
-      new simulator::HostKernelOf<Kernel>(std::forward<Args>(args)...));
-  simulator::launch_host_kernel(name, device, std::move(kernel), reads);
+  std::unique_ptr<cpu::HostKernel> kernel(
+      new cpu::HostKernelOf<Kernel>(std::forward<Args>(args)...));
+  cpu::launch_host_kernel(name, device, std::move(kernel), reads);
 }
 
 // The same for a lambda. It owns what it needs: scalars by value, tensors as

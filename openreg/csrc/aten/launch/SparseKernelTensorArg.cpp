@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "csrc/aten/launch/Launch.h"
-#include "csrc/aten/launch/Quiet.h"
+#include "csrc/kernels/cpu/Quiet.h"
 #include "csrc/runtime/stream/OpenRegStream.h"
 #include "csrc/runtime/stream/StreamCapture.h"
 
@@ -125,7 +125,7 @@ at::Tensor SparseKernelTensorArg::alias() const {
     return coo_tensor(sparse_dim_, sizes_, members, coalesced_);
   }
   if (is_sparse_compressed(layout_)) {
-    const Quiet quiet;  // the host has warned that this layout is new
+    const cpu::Quiet quiet;  // the host has warned that this layout is new
     return compressed_cpu_tensor(layout_, dtype_, sizes_, members);
   }
   return members[0];

@@ -8,7 +8,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 
-#include "csrc/aten/kernels/Into.h"
+#include "csrc/kernels/cpu/Functions.h"
 #include "csrc/aten/launch/LaunchOut.h"
 #include "csrc/aten/launch/OptionalTensor.h"
 #include "csrc/aten/ops/HostCheck.h"
@@ -40,7 +40,7 @@ at::Tensor forward(const at::Tensor& self, at::IntArrayRef output_size) {
   c10::DimVector sizes(self.sizes());
   std::copy(output_size.begin(), output_size.end(), sizes.end() - kDims);
   const at::Tensor out = at::empty(sizes, self.options(), format<kDims>(self));
-  launch_out(kNames[kDims - 2], Into<kFunction>::write, std::array{out}, self,
+  launch_out(kNames[kDims - 2], cpu::out_variant<kFunction>, std::array{out}, self,
              output_size);
   return out;
 }
@@ -67,7 +67,7 @@ at::Tensor backward(const at::Tensor& grad_output, const at::Tensor& self) {
               ": expected a gradient of ", at::IntArrayRef(expected), ", but got ",
               grad_output.sizes());
   const at::Tensor grad_input = at::empty_like(self, format<kDims>(self));
-  launch_out(kBackwardNames[kDims - 2], Into<kFunction>::write, std::array{grad_input},
+  launch_out(kBackwardNames[kDims - 2], cpu::out_variant<kFunction>, std::array{grad_input},
              grad_output, self);
   return grad_input;
 }

@@ -13,7 +13,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/csrc/autograd/functions/utils.h>
 
-#include "csrc/aten/kernels/Into.h"
+#include "csrc/kernels/cpu/Functions.h"
 #include "csrc/aten/launch/Launch.h"
 #include "csrc/aten/launch/OptionalTensor.h"
 
@@ -93,7 +93,7 @@ at::Tensor cosine_similarity(const at::Tensor& x1, const at::Tensor& x2, int64_t
            [a = KernelTensorArg::input(x1), b = KernelTensorArg::input(x2),
             out = KernelTensorArg(result), dim, eps] {
              at::Tensor result = out.alias();
-             Into<at::cosine_similarity>::write(a.alias(), b.alias(), dim, eps, result);
+             cpu::out_variant<at::cosine_similarity>(a.alias(), b.alias(), dim, eps, result);
            });
   }
   return result;

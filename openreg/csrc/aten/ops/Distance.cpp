@@ -9,7 +9,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 
-#include "csrc/aten/kernels/Into.h"
+#include "csrc/kernels/cpu/Functions.h"
 #include "csrc/aten/launch/LaunchOut.h"
 #include "csrc/aten/launch/OptionalTensor.h"
 #include "csrc/aten/ops/HostCheck.h"
@@ -41,7 +41,7 @@ at::Tensor cdist_forward(const at::Tensor& x1, const at::Tensor& x2, double p,
                   [&] { at::_cdist_forward(zeros_for(x1), zeros_for(x2), p, mode); });
   const at::Tensor out =
       at::empty(sizes_of(x1, x2, x1.size(-2), x2.size(-2)), x1.options());
-  launch_out("_cdist_forward", Into<at::_cdist_forward>::write, std::array{out}, x1, x2,
+  launch_out("_cdist_forward", cpu::out_variant<at::_cdist_forward>, std::array{out}, x1, x2,
              p, mode);
   return out;
 }
@@ -58,7 +58,7 @@ at::Tensor cdist_backward(const at::Tensor& grad, const at::Tensor& x1,
       });
   const at::Tensor out =
       at::empty(sizes_of(x1, x2, x1.size(-2), x1.size(-1)), x1.options());
-  launch_out("_cdist_backward", Into<at::_cdist_backward>::write, std::array{out}, grad,
+  launch_out("_cdist_backward", cpu::out_variant<at::_cdist_backward>, std::array{out}, grad,
              x1, x2, p, cdist);
   return out;
 }
@@ -69,7 +69,7 @@ at::Tensor pdist_forward(const at::Tensor& self, double p) {
   const int64_t rows = self.size(0);
   const at::Tensor out =
       at::empty({rows <= 1 ? 0 : rows * (rows - 1) / 2}, self.options());
-  launch_out("_pdist_forward", Into<at::_pdist_forward>::write, std::array{out}, self,
+  launch_out("_pdist_forward", cpu::out_variant<at::_pdist_forward>, std::array{out}, self,
              p);
   return out;
 }
@@ -84,7 +84,7 @@ at::Tensor pdist_backward(const at::Tensor& grad, const at::Tensor& self, double
         at::_pdist_backward(zeros_for(grad), zeros_for(self), p, zeros_for(pdist));
       });
   const at::Tensor out = at::empty_like(self, at::MemoryFormat::Contiguous);
-  launch_out("_pdist_backward", Into<at::_pdist_backward>::write, std::array{out}, grad,
+  launch_out("_pdist_backward", cpu::out_variant<at::_pdist_backward>, std::array{out}, grad,
              self, p, pdist);
   return out;
 }

@@ -11,7 +11,7 @@
 #include <ATen/ops/empty.h>
 
 #include "csrc/aten/kernels/EmbeddingBag.h"
-#include "csrc/aten/kernels/Into.h"
+#include "csrc/kernels/cpu/Functions.h"
 #include "csrc/aten/launch/LaunchOut.h"
 #include "csrc/aten/launch/OptionalTensor.h"
 #include "csrc/aten/ops/HostCheck.h"
@@ -103,7 +103,7 @@ at::Tensor bag_dense_backward(const at::Tensor& grad, const at::Tensor& indices,
               " indices and a gradient of ", grad.sizes());
   const at::Tensor out = at::empty({num_weights, grad.size(1)}, grad.options());
   launch_out("_embedding_bag_dense_backward",
-             Into<at::_embedding_bag_dense_backward>::write, std::array{out}, grad,
+             cpu::out_variant<at::_embedding_bag_dense_backward>, std::array{out}, grad,
              indices, offset2bag, bag_size, maximum_indices, num_weights,
              scale_grad_by_freq, mode, per_sample, padding_idx);
   return out;
@@ -124,7 +124,7 @@ at::Tensor bag_per_sample_backward(const at::Tensor& grad, const at::Tensor& wei
                   });
   const at::Tensor out = at::empty({indices.size(0)}, grad.options());
   launch_out("_embedding_bag_per_sample_weights_backward",
-             Into<at::_embedding_bag_per_sample_weights_backward>::write,
+             cpu::out_variant<at::_embedding_bag_per_sample_weights_backward>,
              std::array{out}, grad, weight, indices, offsets, offset2bag, mode,
              padding_idx);
   return out;

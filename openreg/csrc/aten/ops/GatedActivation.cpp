@@ -7,7 +7,7 @@
 #include <ATen/ops/glu_backward.h>
 #include <ATen/ops/log_sigmoid_forward.h>
 
-#include "csrc/aten/kernels/Into.h"
+#include "csrc/kernels/cpu/Functions.h"
 #include "csrc/aten/launch/LaunchOut.h"
 #include "csrc/aten/launch/OptionalTensor.h"
 #include "csrc/aten/ops/HostCheck.h"
@@ -31,7 +31,7 @@ at::Tensor glu_backward(const at::Tensor& grad_output, const at::Tensor& self,
           grad_output.scalar_type() == self.scalar_type(),
       [&] { at::glu_backward(zeros_for(grad_output), zeros_for(self), dim); });
   const at::Tensor out = at::empty(self.sizes(), self.options());
-  launch_out("glu_backward", Into<at::glu_backward>::write, std::array{out},
+  launch_out("glu_backward", cpu::out_variant<at::glu_backward>, std::array{out},
              grad_output, self, dim);
   return out;
 }
@@ -44,7 +44,7 @@ at::Tensor& glu_backward_out(const at::Tensor& grad_output, const at::Tensor& se
 TwoTensors log_sigmoid_forward(const at::Tensor& self) {
   const at::Tensor out = at::empty_like(self, at::MemoryFormat::Contiguous);
   const at::Tensor buffer = at::empty_like(self, at::MemoryFormat::Contiguous);
-  launch_out("log_sigmoid_forward", Into<at::log_sigmoid_forward>::write,
+  launch_out("log_sigmoid_forward", cpu::out_variant<at::log_sigmoid_forward>,
              std::array{out, buffer}, self);
   return {out, buffer};
 }

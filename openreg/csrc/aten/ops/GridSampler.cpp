@@ -9,7 +9,7 @@
 #include <ATen/ops/grid_sampler_3d.h>
 #include <ATen/ops/grid_sampler_3d_backward.h>
 
-#include "csrc/aten/kernels/Into.h"
+#include "csrc/kernels/cpu/Functions.h"
 #include "csrc/aten/launch/LaunchOut.h"
 #include "csrc/aten/launch/OptionalTensor.h"
 
@@ -37,7 +37,7 @@ at::Tensor sample_forward(const at::Tensor& input, const at::Tensor& grid, int64
   sizes.pop_back();
   sizes.insert(sizes.begin() + 1, input.size(1));
   const at::Tensor out = at::empty(sizes, input.options());
-  launch_out(kDims == 2 ? "grid_sampler_2d" : "grid_sampler_3d", Into<kFunction>::write,
+  launch_out(kDims == 2 ? "grid_sampler_2d" : "grid_sampler_3d", cpu::out_variant<kFunction>,
              std::array{out}, input, grid, mode, padding, align_corners);
   return out;
 }
@@ -60,7 +60,7 @@ TwoTensors sample_backward(const at::Tensor& grad_output, const at::Tensor& inpu
               : at::empty({0}, input.options());
   const at::Tensor grad_grid = at::empty_like(grid, at::MemoryFormat::Contiguous);
   launch_out(kDims == 2 ? "grid_sampler_2d_backward" : "grid_sampler_3d_backward",
-             Into<kFunction>::write, std::array{grad_input, grad_grid}, grad_output,
+             cpu::out_variant<kFunction>, std::array{grad_input, grad_grid}, grad_output,
              input, grid, mode, padding, align_corners, mask);
   return {mask[0] ? grad_input : at::Tensor(), grad_grid};
 }

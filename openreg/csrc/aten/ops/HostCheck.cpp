@@ -11,15 +11,15 @@
 
 #include "csrc/aten/launch/Launch.h"
 #include "csrc/aten/launch/OptionalTensor.h"
-#include "csrc/aten/launch/Quiet.h"
+#include "csrc/kernels/cpu/Quiet.h"
 
 namespace openreg {
 void check_arguments(bool is_valid, c10::function_ref<void()> on_host) {
   if (C10_LIKELY(is_valid)) {
     return;
   }
-  const Quiet quiet;
-  const KernelDispatchGuard scope;
+  const cpu::Quiet quiet;
+  const cpu::KernelDispatchGuard scope;
   const at::DisableRecordFunctionGuard unrecorded;
   on_host();
 }

@@ -6,7 +6,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/im2col.h>
 
-#include "csrc/aten/kernels/Into.h"
+#include "csrc/kernels/cpu/Functions.h"
 #include "csrc/aten/launch/LaunchOut.h"
 #include "csrc/aten/launch/OptionalTensor.h"
 #include "csrc/aten/ops/HostCheck.h"
@@ -38,7 +38,7 @@ at::Tensor im2col(const at::Tensor& self, at::IntArrayRef kernel,
     sizes.insert(sizes.begin(), self.size(0));
   }
   const at::Tensor out = at::empty(sizes, self.options());
-  launch_out("im2col", Into<at::im2col>::write, std::array{out}, self, kernel, dilation,
+  launch_out("im2col", cpu::out_variant<at::im2col>, std::array{out}, self, kernel, dilation,
              padding, stride);
   return out;
 }
@@ -63,7 +63,7 @@ at::Tensor col2im(const at::Tensor& self, at::IntArrayRef output,
     sizes.insert(sizes.begin(), self.size(0));
   }
   const at::Tensor out = at::empty(sizes, self.options());
-  launch_out("col2im", Into<at::col2im>::write, std::array{out}, self, output, kernel,
+  launch_out("col2im", cpu::out_variant<at::col2im>, std::array{out}, self, output, kernel,
              dilation, padding, stride);
   return out;
 }

@@ -25,14 +25,16 @@
 #include "csrc/aten/launch/OptionalTensor.h"
 #include "csrc/aten/ops/CheckScalar.h"
 #include "csrc/aten/ops/HostCheck.h"
-#include "csrc/aten/structured/Structured.h"
+#include "csrc/kernels/cpu/OnCpu.h"
 
 namespace openreg {
 namespace {
 
 const auto& index_op() {
-  return structured_op<at::_ops::index_Tensor, at::meta::structured_index_Tensor,
-                       at::cpu::index_outf>();
+  static const auto* const op =
+      new OperatorWith<at::_ops::index_Tensor, at::meta::structured_index_Tensor,
+                       cpu::OnCpu<at::cpu::index_outf>>({});
+  return *op;
 }
 
 bool any_given(const IndexList& indices) {

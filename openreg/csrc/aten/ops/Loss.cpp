@@ -12,7 +12,7 @@
 #include <ATen/ops/result_type.h>
 #include <ATen/ops/smooth_l1_loss.h>
 
-#include "csrc/aten/kernels/Into.h"
+#include "csrc/kernels/cpu/Functions.h"
 #include "csrc/aten/launch/LaunchOut.h"
 #include "csrc/aten/launch/OptionalTensor.h"
 #include "csrc/aten/ops/HostCheck.h"
@@ -54,7 +54,7 @@ at::Tensor mse_loss(const at::Tensor& self, const at::Tensor& target,
   check_same_device("mse_loss", self, target);
   const at::ScalarType dtype = at::result_type(self, target);
   at::Tensor out = make_loss("mse_loss", self, target, reduction, dtype);
-  launch_out("mse_loss", Into<at::mse_loss>::write, std::array{out},
+  launch_out("mse_loss", cpu::out_variant<at::mse_loss>, std::array{out},
              without_integers(self, dtype), without_integers(target, dtype), reduction);
   return out;
 }
@@ -65,7 +65,7 @@ at::Tensor smooth_l1_loss(const at::Tensor& self, const at::Tensor& target,
   check_same_device("smooth_l1_loss", self, target);
   const at::ScalarType dtype = at::result_type(self, target);
   at::Tensor out = make_loss("smooth_l1_loss", self, target, reduction, dtype);
-  launch_out("smooth_l1_loss", Into<at::smooth_l1_loss>::write, std::array{out},
+  launch_out("smooth_l1_loss", cpu::out_variant<at::smooth_l1_loss>, std::array{out},
              without_integers(self, dtype), without_integers(target, dtype), reduction,
              beta);
   return out;
@@ -80,7 +80,7 @@ at::Tensor huber_loss(const at::Tensor& self, const at::Tensor& target,
   TORCH_CHECK(at::canCast(common, dtype), "result type ", common,
               " can't be cast to the desired output type ", dtype);
   at::Tensor out = make_loss("huber_loss", self, target, reduction, dtype);
-  launch_out("huber_loss", Into<at::huber_loss>::write, std::array{out}, self,
+  launch_out("huber_loss", cpu::out_variant<at::huber_loss>, std::array{out}, self,
              without_integers(target, dtype), reduction, delta);
   return out;
 }
@@ -97,7 +97,7 @@ at::Tensor binary_cross_entropy(const at::Tensor& self, const at::Tensor& target
   }
   at::Tensor out = make_loss("binary_cross_entropy", self, target, reduction,
                              at::result_type(self, target));
-  launch_out("binary_cross_entropy", Into<at::binary_cross_entropy>::write,
+  launch_out("binary_cross_entropy", cpu::out_variant<at::binary_cross_entropy>,
              std::array{out}, self, target, weight, reduction);
   return out;
 }

@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "csrc/aten/kernels/Into.h"
+#include "csrc/kernels/cpu/Functions.h"
 #include "csrc/aten/kernels/MaxPooling.h"
 #include "csrc/aten/launch/LaunchOut.h"
 #include "csrc/aten/launch/OptionalTensor.h"
@@ -77,7 +77,7 @@ TwoTensors max_pool3d(const at::Tensor& self, at::IntArrayRef kernel,
   const auto format = format_of(self, 5);
   const at::Tensor out = at::empty(sizes, self.options(), format);
   const at::Tensor indices = at::empty(sizes, self.options().dtype(at::kLong), format);
-  launch_out("max_pool3d_with_indices", Into<at::max_pool3d_with_indices>::write,
+  launch_out("max_pool3d_with_indices", cpu::out_variant<at::max_pool3d_with_indices>,
              std::array{out, indices}, self, kernel, stride, padding, dilation,
              ceil_mode);
   return {out, indices};
@@ -110,7 +110,7 @@ at::Tensor max_pool3d_backward(const at::Tensor& grad_output, const at::Tensor& 
                   });
   const at::Tensor grad_input = at::empty_like(self, format_of(self, 5));
   launch_out("max_pool3d_with_indices_backward",
-             Into<at::max_pool3d_with_indices_backward>::write, std::array{grad_input},
+             cpu::out_variant<at::max_pool3d_with_indices_backward>, std::array{grad_input},
              grad_output, self, kernel, stride, padding, dilation, ceil_mode, indices);
   return grad_input;
 }
@@ -198,7 +198,7 @@ at::Tensor fractional_backward(const at::Tensor& grad_output, const at::Tensor& 
                   });
   const at::Tensor grad_input = at::empty_like(self, at::MemoryFormat::Contiguous);
   launch_out("fractional_max_pool3d_backward",
-             Into<at::fractional_max_pool3d_backward>::write, std::array{grad_input},
+             cpu::out_variant<at::fractional_max_pool3d_backward>, std::array{grad_input},
              grad_output, self, kernel, output_size, indices);
   return grad_input;
 }

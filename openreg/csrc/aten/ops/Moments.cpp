@@ -13,11 +13,11 @@
 #include <ATen/ops/var_mean.h>
 
 #include "csrc/aten/kernels/Indexing.h"
-#include "csrc/aten/kernels/Into.h"
+#include "csrc/kernels/cpu/Functions.h"
 #include "csrc/aten/kernels/Moments.h"
 #include "csrc/aten/launch/LaunchOut.h"
 #include "csrc/aten/launch/OptionalTensor.h"
-#include "csrc/aten/launch/Quiet.h"
+#include "csrc/kernels/cpu/Functions.h"
 #include "csrc/aten/ops/HostCheck.h"
 
 namespace openreg {
@@ -43,7 +43,7 @@ TwoTensors moments(const char* name, const at::Tensor& self,
   const at::Tensor spread = at::empty(sizes, self.options().dtype(real));
   const at::Tensor mean = at::empty(sizes, self.options());
   warn_of_freedom(name, self, spread.numel(), correction);
-  launch_out(name, Silent<Into<kFunction>::write>::call, std::array{spread, mean}, self,
+  launch_out(name, cpu::without_warnings<cpu::out_variant<kFunction>>, std::array{spread, mean}, self,
              dim, correction, keepdim);
   return {spread, mean};
 }
@@ -116,7 +116,7 @@ at::Tensor trace(const at::Tensor& self) {
 at::Tensor count_nonzero(const at::Tensor& self, at::IntArrayRef dim) {
   const at::Tensor out =
       at::empty(reduced(self, dim, false), self.options().dtype(at::kLong));
-  launch_out("count_nonzero", Into<kernels::count_nonzero>::write, std::array{out},
+  launch_out("count_nonzero", cpu::out_variant<kernels::count_nonzero>, std::array{out},
              self, dim);
   return out;
 }
@@ -131,7 +131,7 @@ constexpr DimFunction* kNanmedianDim = at::nanmedian;
 template <auto* kFunction>
 at::Tensor median_of_all(const at::Tensor& self) {
   const at::Tensor out = at::empty({}, self.options());
-  launch_out(kFunction == kMedian ? "median" : "nanmedian", Into<kFunction>::write,
+  launch_out(kFunction == kMedian ? "median" : "nanmedian", cpu::out_variant<kFunction>,
              std::array{out}, self);
   return out;
 }
@@ -147,7 +147,7 @@ TwoReferences median_out(const at::Tensor& self, int64_t dim, bool keepdim,
   const auto sizes = reduced(self, at::IntArrayRef(axis), keepdim);
   const at::Tensor found = at::empty(sizes, self.options());
   const at::Tensor places = at::empty(sizes, self.options().dtype(at::kLong));
-  launch_out(name, Into<kFunction>::write, std::array{found, places}, self, dim,
+  launch_out(name, cpu::out_variant<kFunction>, std::array{found, places}, self, dim,
              keepdim);
   return {write_out(found, values), write_out(places, indices)};
 }

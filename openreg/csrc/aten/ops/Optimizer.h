@@ -4,6 +4,7 @@
 #include <torch/library.h>
 
 #include "csrc/aten/launch/OptionalTensor.h"
+#include "csrc/aten/launch/KernelCall.h"
 #include "csrc/aten/structured/Structured.h"
 
 namespace openreg {
@@ -63,7 +64,11 @@ struct Update<Op, kFunction, Check, Result(Args...)> {
     };
     (collect(args), ...);
     // LITERALINCLUDE START: IN_PLACE_LISTS
-    const DeviceIndex device = device_of(kNameOf<Op>, /*all=*/true, tensors);
+    std::optional<c10::Device> common;
+    for (const at::Tensor* tensor : tensors) {
+      c10::impl::check_and_update_common_device(common, *tensor, kNameOf<Op>, "a list");
+    }
+    const DeviceIndex device = common->index();
     Check::check(kNameOf<Op>, args...);
     launch(kNameOf<Op>, c10::Device(c10::kPrivateUse1, device),
            [captured = std::tuple(capture_writable<std::decay_t<Args>>(args)...)] {

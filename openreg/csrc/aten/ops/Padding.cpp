@@ -12,7 +12,7 @@
 #include <ATen/ops/replication_pad3d.h>
 #include <ATen/ops/replication_pad3d_backward.h>
 
-#include "csrc/aten/kernels/Into.h"
+#include "csrc/kernels/cpu/Functions.h"
 #include "csrc/aten/launch/LaunchOut.h"
 #include "csrc/aten/launch/OptionalTensor.h"
 #include "csrc/aten/ops/HostCheck.h"
@@ -55,7 +55,7 @@ struct Pad {
                     [&] { kFunction(zeros_for(self), padding); });
     const at::Tensor out =
         at::empty(padded(self, padding), self.options(), format_of(self, kDims + 2));
-    launch_out(kName, Into<kFunction>::write, std::array{out}, self, padding);
+    launch_out(kName, cpu::out_variant<kFunction>, std::array{out}, self, padding);
     return out;
   }
 
@@ -75,7 +75,7 @@ struct PadBackward {
             grad_output.scalar_type() == self.scalar_type(),
         [&] { kFunction(zeros_for(grad_output), zeros_for(self), padding); });
     const at::Tensor grad_input = at::empty_like(self, format_of(self, kDims + 2));
-    launch_out(kName, Into<kFunction>::write, std::array{grad_input}, grad_output, self,
+    launch_out(kName, cpu::out_variant<kFunction>, std::array{grad_input}, grad_output, self,
                padding);
     return grad_input;
   }

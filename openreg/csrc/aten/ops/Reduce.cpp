@@ -16,7 +16,7 @@
 
 #include "csrc/aten/launch/LaunchOut.h"
 #include "csrc/aten/launch/OptionalTensor.h"
-#include "csrc/aten/launch/Quiet.h"
+#include "csrc/kernels/cpu/Functions.h"
 #include "csrc/aten/ops/HostCheck.h"
 
 namespace openreg {
@@ -114,7 +114,7 @@ at::Tensor min_(const at::Tensor& self) {
 at::Tensor& var_out(const at::Tensor& self, at::OptionalIntArrayRef dim,
                     const std::optional<at::Scalar>& correction, bool keepdim,
                     at::Tensor& out) {
-  return variance("var", Silent<kVar>::call, self, dim, correction, keepdim, out);
+  return variance("var", cpu::without_warnings<kVar>, self, dim, correction, keepdim, out);
 }
 at::Tensor var(const at::Tensor& self, at::OptionalIntArrayRef dim,
                const std::optional<at::Scalar>& correction, bool keepdim) {
@@ -125,7 +125,7 @@ at::Tensor var(const at::Tensor& self, at::OptionalIntArrayRef dim,
 at::Tensor& std_out(const at::Tensor& self, at::OptionalIntArrayRef dim,
                     const std::optional<at::Scalar>& correction, bool keepdim,
                     at::Tensor& out) {
-  return variance("std", Silent<kStd>::call, self, dim, correction, keepdim, out);
+  return variance("std", cpu::without_warnings<kStd>, self, dim, correction, keepdim, out);
 }
 at::Tensor std_(const at::Tensor& self, at::OptionalIntArrayRef dim,
                 const std::optional<at::Scalar>& correction, bool keepdim) {

@@ -1,12 +1,17 @@
-// Turns a structured operator of ATen into three operators of the device; see
+// Turns a kernel into the operators of ATen that share it; see
 // docs/operators/structured.md.
 #pragma once
 
+#include <ATen/MemoryOverlap.h>
 #include <ATen/TensorIterator.h>
 #include <torch/library.h>
 
-#include "csrc/aten/launch/KernelCall.h"
-#include "csrc/runtime/device/OpenRegFunctions.h"
+#include <array>
+
+#include "csrc/aten/TensorArguments.h"
+#include "csrc/aten/structured/MetaArgument.h"
+#include "csrc/aten/structured/Signature.h"
+#include "csrc/aten/structured/StructuredOutput.h"
 #include "csrc/runtime/device/OpenRegGuard.h"
 
 namespace openreg {
@@ -32,8 +37,7 @@ struct StructuredMeta final : Meta {
     }
   }
 
-  // Asked for by kernels that write one layout only. ATen's CPU kernel, which runs
-  // later, goes through a temporary where a caller's tensor has another layout.
+  // Asked for by kernels that write one layout only.
   void set_output_strided(int64_t index, at::IntArrayRef sizes, at::IntArrayRef strides,
                           at::TensorOptions options) override {
     set_output_raw_strided(index, sizes, strides, options);
@@ -41,55 +45,69 @@ struct StructuredMeta final : Meta {
 };
 // LITERALINCLUDE END: META
 
-// The device of the first of the `tensors` that is on one. If `all`, throws what torch
-// throws unless all are there; else numbers may come from the CPU, and TensorIterator
-// checks the rest.
-DeviceIndex device_of(const char* name, bool all,
-                      at::ArrayRef<const at::Tensor*> tensors);
-DeviceIndex device_of(const char* name, bool all, at::ArrayRef<at::Tensor> outputs,
-                      const ArgumentFacts& facts);
+// Throws if a kernel would overwrite what it has yet to read, or would write an element
+// twice. In place, the first argument is the output.
+template <class Self, class... Args>
+void check_overlaps(Form form, const at::Tensor& out, const Self& self,
+                    const Args&... args) {
+  const auto check = [&](const at::Tensor& input) {
+    if (input.scalar_type() == out.scalar_type()) {
+      at::assert_no_partial_overlap(out, input);  // the same memory, whole, is allowed
+    } else {
+      at::assert_no_overlap(out, input);
+    }
+  };
+  at::assert_no_internal_overlap(out);
+  if (form != Form::Inplace) {
+    for_each_tensor(check, self);
+  }
+  for_each_tensor(check, args...);
+}
 
-// int64_t for SymInt: kernels see sizes as they are.
+// What a kernel may want to know of its call, besides the arguments.
+struct StructuredCall {
+  const char* name;  // "mul", a literal
+  Form form;
+  // That TensorIterator found; Undefined for other operators.
+  at::ScalarType common_dtype = at::ScalarType::Undefined;
+};
+
+// The arguments that are no tensors: what a kernel needs beside its iterator.
 template <class T>
-struct Concrete {
-  using type = T;
-};
-template <>
-struct Concrete<c10::SymInt> {
-  using type = int64_t;
-};
-template <>
-struct Concrete<c10::SymIntArrayRef> {
-  using type = at::IntArrayRef;
-};
-template <>
-struct Concrete<at::OptionalSymIntArrayRef> {
-  using type = at::OptionalIntArrayRef;
-};
-template <>
-struct Concrete<std::optional<c10::SymInt>> {
-  using type = std::optional<int64_t>;
-};
+auto without_tensor(const T& value) {
+  using Value = std::remove_cvref_t<T>;
+  if constexpr (std::is_same_v<Value, at::Tensor> ||
+                std::is_same_v<Value, std::optional<at::Tensor>>) {
+    return std::tuple<>();
+  } else {
+    return std::tuple<const T&>(value);
+  }
+}
 
-template <class Result>
-constexpr size_t kOutputsOf = 1;
-template <class... Results>
-constexpr size_t kOutputsOf<std::tuple<Results...>> = sizeof...(Results);
+// LITERALINCLUDE START: CALL_KERNEL
+// Calls a kernel: with the iterator and the numbers, if ATen's meta function is one;
+// else with all arguments and the outputs.
+template <class Kernel, class Meta, class... Args, size_t... I>
+void call_kernel(const Kernel& kernel, const StructuredCall& call, Meta& op,
+                 std::array<at::Tensor, sizeof...(I)>& outputs,
+                 std::index_sequence<I...>, const Args&... args) {
+  if constexpr (std::is_invocable_v<Kernel, const StructuredCall&, const Args&...,
+                                    OutputReference<I>...>) {
+    kernel(call, args..., outputs[I]...);
+  } else if ((outputs[I].numel() + ...) == 0) {
+    return;  // nothing to write
+  } else if constexpr (std::is_base_of_v<at::TensorIteratorBase, Meta>) {
+    at::TensorIteratorBase& iterator = op;
+    std::apply([&](const auto&... numbers) { kernel(iterator, numbers...); },
+               std::tuple_cat(without_tensor(args)...));
+  } else {
+    kernel(args..., outputs[I]...);
+  }
+}
+// LITERALINCLUDE END: CALL_KERNEL
 
-// What follows from the functional form of an operator, `schema` of
-// at::_ops::mul_Tensor.
-template <class Schema>
-struct OpSignature;
-template <class Result, class... Args>
-struct OpSignature<Result(Args...)> {
-  using Arguments = std::tuple<typename Concrete<Args>::type...>;
-  using Outputs = std::make_index_sequence<kOutputsOf<Result>>;
-  using Call = KernelCall<Arguments, Outputs>;
-};
-
-template <class Op>
-using SignatureOf = OpSignature<typename Op::schema>;
-
+// An operator in all its forms, which differ in the outputs that they start with. One
+// class for all operators of a signature.
 template <class Arguments, class Outputs>
 struct StructuredOp;
 
@@ -107,34 +125,20 @@ struct InplaceForm<std::tuple<Self, Args...>> {
   }
 };
 
-// "mul_.Tensor" of "mul" and "Tensor"; null if torch has no such operator.
-const char* inplace_overload(const char* name, const char* overload_name);
-
-template <size_t>
-using OutputValue = at::Tensor;
-
 // LITERALINCLUDE START: FORMS
-// An operator in all its forms, which differ in the outputs that they start with. One
-// class for all operators of a signature.
 template <class... Args, size_t... I>
 struct StructuredOp<std::tuple<Args...>, std::index_sequence<I...>> {
-  using Call = KernelCall<std::tuple<Args...>, std::index_sequence<I...>>;
-  using Outputs = typename Call::Outputs;
+  using Outputs = std::array<at::Tensor, sizeof...(I)>;
   using Reference = typename OutResult<std::index_sequence<I...>>::type;
+  using Run = void(const StructuredOp&, Form, Outputs&, const Args&...);
 
-  Kernel<typename Call::Function> kernel;
-  bool all_on_device;  // if not, TensorIterator checks the devices and the overlaps
-  // Checks the arguments, makes the outputs, and returns the dtype of the computation.
-  at::ScalarType (*infer)(Form, Outputs&, const ArgumentFacts&, const Args&...);
+  const char* name;  // "mul"
+  const char* op;    // "mul.Tensor"
+  Run* run;          // makes the outputs, and calls the kernel
 
   Outputs compute(Form form, Outputs outputs, const Args&... args) const {
-    const ArgumentFacts facts = facts_of(args...);
-    const OpenRegGuard scope(device_of(kernel.name, all_on_device, outputs, facts));
-    const at::ScalarType dtype = infer(form, outputs, facts, args...);  // (1)
-    if (all_on_device && form != Form::Functional) {
-      (kernel.check_overlaps(form, outputs[I], facts), ...);
-    }
-    run<Call>(kernel, form, dtype, outputs, facts, args...);  // (2)
+    const OpenRegGuard guard(first_device(name, outputs[I]..., args...));
+    run(*this, form, outputs, args...);
     return outputs;
   }
   // LITERALINCLUDE END: FORMS
@@ -148,19 +152,19 @@ struct StructuredOp<std::tuple<Args...>, std::index_sequence<I...>> {
   // Registers the functional form, the in-place form if torch has one, and the form
   // with out= if `out`, its overload name, is not null. This object outlives `m`.
   void impl(torch::Library& m, const char* overload_name, const char* out) const {
-    m.impl(kernel.op, [this](Args... args) -> Result {
+    m.impl(op, [this](Args... args) -> Result {
       Outputs outputs = compute(Form::Functional, {}, args...);
       return Result(std::move(outputs[I])...);
     });
     if (out != nullptr) {
-      m.impl(overload(kernel.name, out),
+      m.impl(overload(name, out),
              [this](Args... args, OutputReference<I>... outputs) -> Reference {
                compute(Form::Out, {outputs...}, args...);
                return {outputs...};
              });
     }
     if constexpr (kMayBeInplace) {
-      const char* inplace = inplace_overload(kernel.name, overload_name);
+      const char* inplace = inplace_overload(name, overload_name);
       if (inplace != nullptr) {
         m.impl(inplace, InplaceForm<std::tuple<Args...>>::of(this));
       }
@@ -168,46 +172,68 @@ struct StructuredOp<std::tuple<Args...>, std::index_sequence<I...>> {
   }
 };
 
-// The one part that each operator has for itself.
-template <class Meta, class Arguments, class Outputs>
-struct Infer;
-template <class Meta, class... Args, size_t... I>
-struct Infer<Meta, std::tuple<Args...>, std::index_sequence<I...>> {
-  static at::ScalarType run(Form form, std::array<at::Tensor, sizeof...(I)>& outputs,
-                            const ArgumentFacts&, const Args&... args) {
-    StructuredMeta<Meta, sizeof...(I)> op(form, outputs);
-    op.meta(ArgumentOf<Args>::for_meta(args)...);
-    if constexpr (std::is_base_of_v<at::TensorIteratorBase, Meta>) {
-      return op.maybe_common_dtype().value_or(at::ScalarType::Undefined);
-    }
-    return at::ScalarType::Undefined;
-  }
-};
-
 template <class Op>
 using StructuredOpOf = StructuredOp<typename SignatureOf<Op>::Arguments,
                                     typename SignatureOf<Op>::Outputs>;
 
-template <class Op, class Meta, typename StructuredOpOf<Op>::Call::Function* kKernel>
-const StructuredOpOf<Op>& structured_op(Reads reads = Reads::Nothing) {
-  static const StructuredOpOf<Op> op{
-      {kNameOf<Op>, overload(kNameOf<Op>, Op::overload_name), kKernel, reads},
-      /*all_on_device=*/!std::is_base_of_v<at::TensorIteratorBase, Meta>,
-      &Infer<Meta, typename SignatureOf<Op>::Arguments,
-             typename SignatureOf<Op>::Outputs>::run};
-  return op;
-}
+// The part that each operator has for itself.
+template <class Op, class Meta, class Kernel, class Base = StructuredOpOf<Op>>
+struct OperatorWith;
+template <class Op, class Meta, class Kernel, class... Args, size_t... I>
+struct OperatorWith<Op, Meta, Kernel,
+                    StructuredOp<std::tuple<Args...>, std::index_sequence<I...>>>
+    : StructuredOp<std::tuple<Args...>, std::index_sequence<I...>> {
+  using Base = StructuredOp<std::tuple<Args...>, std::index_sequence<I...>>;
+
+  Kernel kernel;
+
+  explicit OperatorWith(Kernel kernel)
+      : Base{kNameOf<Op>, overload(kNameOf<Op>, Op::overload_name), &run},
+        kernel(std::move(kernel)) {}
+
+  // LITERALINCLUDE START: RUN
+  static void run(const Base& base, Form form, typename Base::Outputs& outputs,
+                  const Args&... args) {
+    constexpr bool kIterates = std::is_base_of_v<at::TensorIteratorBase, Meta>;
+    if constexpr (!kIterates) {  // else the iterator checks devices and overlaps
+      check_same_device(base.name, outputs[I]..., args...);
+    }
+    StructuredMeta<Meta, sizeof...(I)> op(form, outputs);
+    op.meta(meta_argument(args)...);  // (1)
+    StructuredCall call{base.name, form};
+    if constexpr (kIterates) {
+      call.common_dtype =
+          op.maybe_common_dtype().value_or(at::ScalarType::Undefined);
+    } else if (form == Form::Out ||
+               (form == Form::Inplace && !requires { Kernel::kMayOverlapItself; })) {
+      (check_overlaps(form, outputs[I], args...), ...);  // (2)
+    }
+    call_kernel(static_cast<const OperatorWith&>(base).kernel, call, op, outputs,
+                std::index_sequence<I...>(), args...);  // (3)
+  }
+  // LITERALINCLUDE END: RUN
+};
 
 // LITERALINCLUDE START: STRUCTURED
-// Registers what ATen calls one structured operator: its functional form `Op`, its form
-// with out= `Out`, and its in-place form if there is one. The types say what belongs
-// together: a kernel of another signature does not compile.
-template <class Op, class Out, class Meta,
-          typename StructuredOpOf<Op>::Call::Function* kKernel>
-void structured(torch::Library& m, Reads reads = Reads::Nothing) {
-  structured_op<Op, Meta, kKernel>(reads).impl(m, Op::overload_name,
-                                               Out::overload_name);
+// Registers what ATen calls one structured operator, with one kernel: its functional form
+// `Op`, its form with out= `Out`, and its in-place form if there is one. `kernel` is
+// called on the launching thread, with the device current, the arguments checked and the
+// outputs made; it enqueues and returns:
+//
+//   kernel(iterator, numbers...)       if `Meta` is a TensorIterator
+//   kernel(arguments..., outputs...)   if it is not, as torch's own impl functions
+template <class Op, class Out, class Meta, class Kernel>
+void structured(torch::Library& m, Kernel kernel) {
+  static const auto* const op = new OperatorWith<Op, Meta, Kernel>(std::move(kernel));
+  op->impl(m, Op::overload_name, Out::overload_name);
 }
 // LITERALINCLUDE END: STRUCTURED
+
+// The same for an operator that has no form with out=.
+template <class Op, class Meta, class Kernel>
+void structured_without_out(torch::Library& m, Kernel kernel) {
+  static const auto* const op = new OperatorWith<Op, Meta, Kernel>(std::move(kernel));
+  op->impl(m, Op::overload_name, nullptr);
+}
 
 }  // namespace openreg

@@ -1,11 +1,11 @@
 // Warnings of kernels, given on a host thread; see docs/runtime/faults.md.
-#include "csrc/simulator/KernelWarnings.h"
+#include "csrc/kernels/cpu/KernelWarnings.h"
 
 #include <utility>
 
 #include "csrc/runtime/stream/AfterSynchronize.h"
 
-namespace openreg {
+namespace openreg::cpu {
 
 KernelWarnings& KernelWarnings::get() {
   static auto* handler = new KernelWarnings;  // kernels may still run at exit
@@ -42,4 +42,4 @@ namespace {
 }();
 }  // namespace
 
-}  // namespace openreg
+}  // namespace openreg::cpu

@@ -1,5 +1,5 @@
 // Products of matrices in the precision of their launch; see
-// docs/operators/structured.md.
+// docs/operators/borrowed-kernels.md.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -7,13 +7,13 @@
 #include <tuple>
 #include <type_traits>
 
-#include "csrc/simulator/LaunchState.h"
+#include "csrc/kernels/cpu/LaunchState.h"
 
-namespace openreg::kernels {
+namespace openreg::cpu {
 
 // Inside a kernel: float32 values for a computation in float64, which no setting of the
 // process makes less precise. Factors are rounded first as the launch has asked for.
-inline at::Tensor precisely(const at::Tensor& tensor, bool is_factor) {
+inline at::Tensor to_double(const at::Tensor& tensor, bool is_factor) {
   if (!tensor.defined() || tensor.scalar_type() != at::kFloat) {
     return tensor;
   }
@@ -38,12 +38,12 @@ struct Product<kFunction, at::Tensor&(Args...)> {
       return kFunction(args...);
     }
     at::Tensor& out = std::get<sizeof...(Args) - 1>(std::tie(args...));
-    at::Tensor precise_out = precisely(out, false);
+    at::Tensor precise_out = to_double(out, false);
     size_t position = 0;
     const auto convert = [&]<class T>(const T& value) {
       if constexpr (std::is_same_v<T, at::Tensor>) {
         const bool is_factor = ++position + 2 > kTensors;
-        return value.is_same(out) ? precise_out : precisely(value, is_factor);
+        return value.is_same(out) ? precise_out : to_double(value, is_factor);
       } else {
         return value;
       }
@@ -57,7 +57,7 @@ struct Product<kFunction, at::Tensor&(Args...)> {
 };
 
 template <auto* kFunction>
-constexpr auto* kProduct =
+constexpr auto* product =
     &Product<kFunction, std::remove_pointer_t<decltype(kFunction)>>::call;
 
-}  // namespace openreg::kernels
+}  // namespace openreg::cpu

@@ -1,12 +1,12 @@
 // What a kernel must not read when it runs, because it belongs to the launch; see
-// docs/operators/launch.md.
+// docs/operators/borrowed-kernels.md.
 #pragma once
 
 #include <cstdint>
 
 #include "csrc/Export.h"
 
-namespace openreg {
+namespace openreg::cpu {
 
 // Which settings of the process a kernel of ATen reads, besides those of the thread.
 enum class Reads : uint8_t {
@@ -60,4 +60,4 @@ class OPENREG_EXPORT LaunchState {
   // LITERALINCLUDE END: LAUNCH_SETTINGS
 };
 
-}  // namespace openreg
+}  // namespace openreg::cpu

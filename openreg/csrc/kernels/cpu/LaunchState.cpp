@@ -1,6 +1,6 @@
 // What a kernel must not read when it runs, because it belongs to the launch; see
-// docs/operators/launch.md.
-#include "csrc/simulator/LaunchState.h"
+// docs/operators/borrowed-kernels.md.
+#include "csrc/kernels/cpu/LaunchState.h"
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
@@ -10,7 +10,7 @@
 
 #include <utility>
 
-namespace openreg {
+namespace openreg::cpu {
 namespace {
 
 using at::Float32Backend;
@@ -96,4 +96,4 @@ LaunchState::Scope::~Scope() {
   running = outer_;
 }
 
-}  // namespace openreg
+}  // namespace openreg::cpu

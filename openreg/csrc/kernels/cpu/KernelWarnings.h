@@ -9,7 +9,7 @@
 
 #include "csrc/Export.h"
 
-namespace openreg {
+namespace openreg::cpu {
 
 // A kernel here is host code, and may warn: TORCH_WARN then runs on a thread of the
 // driver, where Python's warning filters do not reach it. So kernels run under this
@@ -30,4 +30,4 @@ class OPENREG_EXPORT KernelWarnings final : public c10::WarningHandler {
   std::atomic<bool> any_ = false;
 };
 
-}  // namespace openreg
+}  // namespace openreg::cpu

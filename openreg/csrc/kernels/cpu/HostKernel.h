@@ -1,5 +1,5 @@
 // A kernel that is a C++ closure and runs on a thread of the host; see
-// docs/operators/launch.md.
+// docs/operators/borrowed-kernels.md.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "csrc/Export.h"
-#include "csrc/simulator/LaunchState.h"
+#include "csrc/kernels/cpu/LaunchState.h"
 
-namespace openreg {
+namespace openreg::cpu {
 
 // For a scope, the dispatcher's thread-local state for device code. A kernel calls
 // ATen's CPU kernels, and some of these call operators again: they must find plain CPU
@@ -25,8 +25,6 @@ class OPENREG_EXPORT KernelDispatchGuard {
  private:
   c10::impl::ForceDispatchKeyGuard guard_;
 };
-
-namespace simulator {
 
 // Memory for the arguments of kernels. A thread of the program takes it and mostly a
 // thread of the driver gives it back, again and again. With malloc, each would wait for
@@ -67,5 +65,4 @@ struct HostKernelOf final : HostKernel {
 OPENREG_EXPORT void launch_host_kernel(const char* name, c10::Device device,
                                        std::unique_ptr<HostKernel> kernel, Reads reads);
 
-}  // namespace simulator
-}  // namespace openreg
+}  // namespace openreg::cpu

@@ -1,6 +1,6 @@
 // A kernel that is a C++ closure and runs on a thread of the host; see
-// docs/operators/launch.md.
-#include "csrc/simulator/HostKernel.h"
+// docs/operators/borrowed-kernels.md.
+#include "csrc/kernels/cpu/HostKernel.h"
 
 #include <ATen/record_function.h>
 
@@ -9,10 +9,12 @@
 #include <optional>
 #include <utility>
 
-#include "csrc/aten/launch/Launch.h"
-#include "csrc/simulator/KernelWarnings.h"
+#include "csrc/kernels/cpu/KernelWarnings.h"
+#include "csrc/runtime/device/OpenRegGuard.h"
+#include "csrc/runtime/errors/OpenRegException.h"
+#include "csrc/runtime/stream/OpenRegStream.h"
 
-namespace openreg {
+namespace openreg::cpu {
 namespace {
 
 c10::impl::LocalDispatchKeySet device_side_keys() {
@@ -80,8 +82,6 @@ void fetch(const void* block) {
 KernelDispatchGuard::KernelDispatchGuard() : guard_(device_side_keys()) {}
 
 // VENDOR: delete this folder but AutogradExit: your kernels are no C++ closures
-namespace simulator {
-
 void* allocate_arguments(size_t bytes) {
   if (bytes > kBlock) {
     return ::operator new(bytes);
@@ -137,9 +137,15 @@ orError_t HostKernel::run(void* args) noexcept {
 void launch_host_kernel(const char* name, c10::Device device,
                         std::unique_ptr<HostKernel> kernel, Reads reads) {
   kernel->state = LaunchState::of_caller(reads);
-  enqueue(name, device, &HostKernel::run, kernel.get(), &HostKernel::destroy);
+  const OpenRegGuard scope(device.index());
+  const orStream_t stream = native_handle(current_stream(device.index()));
+  const orError_t error = orLaunchKernel(name, &HostKernel::run, kernel.get(),
+                                         &HostKernel::destroy, stream);
+  if (C10_UNLIKELY(error != orSuccess)) {
+    throwError(error, {__func__, __FILE__, uint32_t{__LINE__}},
+               c10::str("cannot launch '", name, "' on ", device));
+  }
   kernel.release();  // the driver deletes it, after the kernel ran
 }
 
-}  // namespace simulator
-}  // namespace openreg
+}  // namespace openreg::cpu

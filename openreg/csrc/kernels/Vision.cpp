@@ -27,15 +27,14 @@
 #include <ATen/ops/fractional_max_pool2d_meta.h>
 #include <ATen/ops/fractional_max_pool3d_meta.h>
 
-#include "csrc/aten/kernels/Into.h"
+#include "csrc/kernels/cpu/Functions.h"
 #include "csrc/aten/kernels/OutVariants.h"
-#include "csrc/aten/structured/Structured.h"
+#include "csrc/kernels/cpu/OnCpu.h"
 
 namespace openreg {
 
 namespace op = at::_ops;
 namespace meta = at::meta;
-namespace cpu = at::cpu;
 
 namespace {
 
@@ -65,75 +64,75 @@ struct FractionalPool3d : meta::structured_fractional_max_pool3d {
 
 // The kernels of one resampling with a filter, which the CPU has for few dtypes.
 template <Upsample* kFunction, auto* kOut>
-constexpr auto* kUpsample = &InFloat<kFunction, kOut>::write;
+constexpr auto* kUpsample = cpu::reduced_in_float<kFunction, kOut>;
 template <UpsampleBackward* kFunction, auto* kOut>
-constexpr auto* kUpsampleBackward = &InFloat<kFunction, kOut>::write;
+constexpr auto* kUpsampleBackward = cpu::reduced_in_float<kFunction, kOut>;
 
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  structured<op::_upsample_bilinear2d_aa, op::_upsample_bilinear2d_aa_out,
+  cpu::on_cpu<op::_upsample_bilinear2d_aa, op::_upsample_bilinear2d_aa_out,
              meta::structured__upsample_bilinear2d_aa,
-             kUpsample<at::_upsample_bilinear2d_aa, cpu::_upsample_bilinear2d_aa_outf>>(
+             kUpsample<at::_upsample_bilinear2d_aa, at::cpu::_upsample_bilinear2d_aa_outf>>(
       m);
-  structured<op::_upsample_bilinear2d_aa_backward,
+  cpu::on_cpu<op::_upsample_bilinear2d_aa_backward,
              op::_upsample_bilinear2d_aa_backward_grad_input,
              meta::structured__upsample_bilinear2d_aa_backward,
              kUpsampleBackward<at::_upsample_bilinear2d_aa_backward,
-                               cpu::_upsample_bilinear2d_aa_backward_outf>>(m);
-  structured<op::_upsample_bicubic2d_aa, op::_upsample_bicubic2d_aa_out,
+                               at::cpu::_upsample_bilinear2d_aa_backward_outf>>(m);
+  cpu::on_cpu<op::_upsample_bicubic2d_aa, op::_upsample_bicubic2d_aa_out,
              meta::structured__upsample_bicubic2d_aa,
-             kUpsample<at::_upsample_bicubic2d_aa, cpu::_upsample_bicubic2d_aa_outf>>(
+             kUpsample<at::_upsample_bicubic2d_aa, at::cpu::_upsample_bicubic2d_aa_outf>>(
       m);
-  structured<op::_upsample_bicubic2d_aa_backward,
+  cpu::on_cpu<op::_upsample_bicubic2d_aa_backward,
              op::_upsample_bicubic2d_aa_backward_grad_input,
              meta::structured__upsample_bicubic2d_aa_backward,
              kUpsampleBackward<at::_upsample_bicubic2d_aa_backward,
-                               cpu::_upsample_bicubic2d_aa_backward_outf>>(m);
-  structured<op::_upsample_lanczos2d_aa, op::_upsample_lanczos2d_aa_out,
+                               at::cpu::_upsample_bicubic2d_aa_backward_outf>>(m);
+  cpu::on_cpu<op::_upsample_lanczos2d_aa, op::_upsample_lanczos2d_aa_out,
              meta::structured__upsample_lanczos2d_aa,
-             kUpsample<at::_upsample_lanczos2d_aa, cpu::_upsample_lanczos2d_aa_outf>>(
+             kUpsample<at::_upsample_lanczos2d_aa, at::cpu::_upsample_lanczos2d_aa_outf>>(
       m);
-  structured<op::_upsample_lanczos2d_aa_backward,
+  cpu::on_cpu<op::_upsample_lanczos2d_aa_backward,
              op::_upsample_lanczos2d_aa_backward_grad_input,
              meta::structured__upsample_lanczos2d_aa_backward,
              kUpsampleBackward<at::_upsample_lanczos2d_aa_backward,
-                               cpu::_upsample_lanczos2d_aa_backward_outf>>(m);
-  structured<op::_upsample_nearest_exact1d, op::_upsample_nearest_exact1d_out,
+                               at::cpu::_upsample_lanczos2d_aa_backward_outf>>(m);
+  cpu::on_cpu<op::_upsample_nearest_exact1d, op::_upsample_nearest_exact1d_out,
              meta::structured__upsample_nearest_exact1d,
-             cpu::_upsample_nearest_exact1d_outf>(m);
-  structured<op::_upsample_nearest_exact1d_backward,
+             at::cpu::_upsample_nearest_exact1d_outf>(m);
+  cpu::on_cpu<op::_upsample_nearest_exact1d_backward,
              op::_upsample_nearest_exact1d_backward_grad_input,
              meta::structured__upsample_nearest_exact1d_backward,
-             cpu::_upsample_nearest_exact1d_backward_outf>(m);
-  structured<op::_upsample_nearest_exact2d, op::_upsample_nearest_exact2d_out,
+             at::cpu::_upsample_nearest_exact1d_backward_outf>(m);
+  cpu::on_cpu<op::_upsample_nearest_exact2d, op::_upsample_nearest_exact2d_out,
              meta::structured__upsample_nearest_exact2d,
-             cpu::_upsample_nearest_exact2d_outf>(m);
-  structured<op::_upsample_nearest_exact2d_backward,
+             at::cpu::_upsample_nearest_exact2d_outf>(m);
+  cpu::on_cpu<op::_upsample_nearest_exact2d_backward,
              op::_upsample_nearest_exact2d_backward_grad_input,
              meta::structured__upsample_nearest_exact2d_backward,
-             cpu::_upsample_nearest_exact2d_backward_outf>(m);
-  structured<op::_upsample_nearest_exact3d, op::_upsample_nearest_exact3d_out,
+             at::cpu::_upsample_nearest_exact2d_backward_outf>(m);
+  cpu::on_cpu<op::_upsample_nearest_exact3d, op::_upsample_nearest_exact3d_out,
              meta::structured__upsample_nearest_exact3d,
-             cpu::_upsample_nearest_exact3d_outf>(m);
-  structured<op::_upsample_nearest_exact3d_backward,
+             at::cpu::_upsample_nearest_exact3d_outf>(m);
+  cpu::on_cpu<op::_upsample_nearest_exact3d_backward,
              op::_upsample_nearest_exact3d_backward_grad_input,
              meta::structured__upsample_nearest_exact3d_backward,
-             cpu::_upsample_nearest_exact3d_backward_outf>(m);
-  structured<op::adaptive_max_pool3d, op::adaptive_max_pool3d_out,
-             meta::structured_adaptive_max_pool3d, cpu::adaptive_max_pool3d_outf>(m);
-  structured<op::adaptive_max_pool3d_backward,
+             at::cpu::_upsample_nearest_exact3d_backward_outf>(m);
+  cpu::on_cpu<op::adaptive_max_pool3d, op::adaptive_max_pool3d_out,
+             meta::structured_adaptive_max_pool3d, at::cpu::adaptive_max_pool3d_outf>(m);
+  cpu::on_cpu<op::adaptive_max_pool3d_backward,
              op::adaptive_max_pool3d_backward_grad_input,
              meta::structured_adaptive_max_pool3d_backward,
              kernels::adaptive_max_pool3d_backward_out>(m);
-  structured<op::fractional_max_pool2d, op::fractional_max_pool2d_output,
-             FractionalPool2d, cpu::fractional_max_pool2d_outf>(m);
-  structured<op::fractional_max_pool2d_backward,
+  cpu::on_cpu<op::fractional_max_pool2d, op::fractional_max_pool2d_output,
+             FractionalPool2d, at::cpu::fractional_max_pool2d_outf>(m);
+  cpu::on_cpu<op::fractional_max_pool2d_backward,
              op::fractional_max_pool2d_backward_grad_input,
              meta::structured_fractional_max_pool2d_backward,
-             cpu::fractional_max_pool2d_backward_outf>(m);
-  structured<op::fractional_max_pool3d, op::fractional_max_pool3d_output,
-             FractionalPool3d, cpu::fractional_max_pool3d_outf>(m);
+             at::cpu::fractional_max_pool2d_backward_outf>(m);
+  cpu::on_cpu<op::fractional_max_pool3d, op::fractional_max_pool3d_output,
+             FractionalPool3d, at::cpu::fractional_max_pool3d_outf>(m);
 }
 
 }  // namespace openreg

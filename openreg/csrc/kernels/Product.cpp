@@ -12,15 +12,14 @@
 #include <array>
 #include <tuple>
 
-#include "csrc/aten/kernels/Inplace.h"
-#include "csrc/aten/kernels/Product.h"
-#include "csrc/aten/structured/Structured.h"
+#include "csrc/kernels/cpu/Functions.h"
+#include "csrc/kernels/cpu/Product.h"
+#include "csrc/kernels/cpu/OnCpu.h"
 
 namespace openreg {
 
 namespace op = at::_ops;
 namespace meta = at::meta;
-namespace cpu = at::cpu;
 
 // Torch's meta function leaves the dtypes to the kernel.
 struct Mm : meta::structured_mm {
@@ -47,21 +46,31 @@ struct Addmm : Meta {
 };
 
 // LITERALINCLUDE START: LINEAR
-template <class Op, class Out, class Meta, auto* kKernel>
+template <class Op, class Out, class Meta, auto* kFunction>
 void product(torch::Library& m) {
-  structured<Op, Out, Meta, kernels::kProduct<kKernel>>(m, Reads::Precision);
+  cpu::on_cpu<Op, Out, Meta, cpu::product<kFunction>, cpu::Reads::Precision>(m);
+}
+
+// In place, a product may write to a tensor that overlaps itself.
+template <auto* kFunction>
+struct ProductInPlace : cpu::OnCpu<cpu::product<kFunction>, cpu::Reads::Precision> {
+  static constexpr bool kMayOverlapItself = true;
+};
+template <class Op, class Out, class Meta, auto* kFunction>
+void product_in_place(torch::Library& m) {
+  structured<Op, Out, Meta>(m, ProductInPlace<kFunction>());
 }
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  product<op::mm, op::mm_out, Mm, cpu::mm_outf>(m);
-  product<op::bmm, op::bmm_out, meta::structured_bmm, cpu::bmm_outf>(m);
-  product<op::addmm, op::addmm_out, Addmm<meta::structured_addmm>, cpu::addmm_outf>(m);
-  product<op::addmv, op::addmv_out, meta::structured_addmv,
-          kernels::InplaceOrOut<cpu::addmv_outf, cpu::addmv_>::call>(m);
-  product<op::baddbmm, op::baddbmm_out, meta::structured_baddbmm,
-          kernels::InplaceOrOut<cpu::baddbmm_outf, cpu::baddbmm_>::call>(m);
+  product<op::mm, op::mm_out, Mm, at::cpu::mm_outf>(m);
+  product<op::bmm, op::bmm_out, meta::structured_bmm, at::cpu::bmm_outf>(m);
+  product<op::addmm, op::addmm_out, Addmm<meta::structured_addmm>, at::cpu::addmm_outf>(m);
+  product_in_place<op::addmv, op::addmv_out, meta::structured_addmv,
+          cpu::inplace_or_out<at::cpu::addmv_outf, at::cpu::addmv_>>(m);
+  product_in_place<op::baddbmm, op::baddbmm_out, meta::structured_baddbmm,
+          cpu::inplace_or_out<at::cpu::baddbmm_outf, at::cpu::baddbmm_>>(m);
   product<op::_addmm_activation, op::_addmm_activation_out,
-          Addmm<meta::structured__addmm_activation>, cpu::_addmm_activation_outf>(m);
+          Addmm<meta::structured__addmm_activation>, at::cpu::_addmm_activation_outf>(m);
 }
 // LITERALINCLUDE END: LINEAR
 

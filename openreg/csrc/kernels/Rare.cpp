@@ -14,15 +14,14 @@
 #include <ATen/ops/remainder_native.h>
 #include <ATen/ops/renorm_meta.h>
 
-#include "csrc/aten/kernels/Into.h"
-#include "csrc/aten/launch/Quiet.h"
 #include "csrc/aten/structured/Pointwise.h"
+#include "csrc/kernels/cpu/Functions.h"
+#include "csrc/kernels/cpu/OnCpu.h"
 
 namespace openreg {
 
 namespace op = at::_ops;
 namespace meta = at::meta;
-namespace cpu = at::cpu;
 
 // The kernel of the CPU says that it is new. Here the host half does, on the call.
 struct IndexReduce : meta::structured_index_reduce {
@@ -46,23 +45,23 @@ struct Renorm : meta::structured_renorm {
 };
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  structured<op::erfinv, op::erfinv_out, meta::structured_erfinv, cpu::erfinv_outf>(m);
-  structured<op::i0, op::i0_out, meta::structured_i0, cpu::i0_outf>(m);
-  structured<op::logaddexp2, op::logaddexp2_out, meta::structured_logaddexp2,
-             cpu::logaddexp2_outf>(m);
-  structured<op::index_reduce, op::index_reduce_out, IndexReduce,
-             Silent<cpu::index_reduce_outf>::call>(m);
-  structured<op::isin_Tensor_Tensor, op::isin_Tensor_Tensor_out,
-             meta::structured_isin_Tensor_Tensor, cpu::isin_outf>(m);
-  structured<op::isin_Tensor_Scalar, op::isin_Tensor_Scalar_out,
-             meta::structured_isin_Tensor_Scalar, cpu::isin_outf>(m);
-  structured<op::isin_Scalar_Tensor, op::isin_Scalar_Tensor_out,
-             meta::structured_isin_Scalar_Tensor, cpu::isin_outf>(m);
-  structured<op::linalg_cross, op::linalg_cross_out, meta::structured_linalg_cross,
-             cpu::linalg_cross_outf>(m);
-  structured<op::renorm, op::renorm_out, Renorm, cpu::renorm_outf>(m);
-  pointwise<op::_standard_gamma_grad, Into<at::_standard_gamma_grad>::write>(m);
-  pointwise<op::_dirichlet_grad, Into<at::_dirichlet_grad>::write>(m);
+  cpu::on_cpu<op::erfinv, op::erfinv_out, meta::structured_erfinv, at::cpu::erfinv_outf>(m);
+  cpu::on_cpu<op::i0, op::i0_out, meta::structured_i0, at::cpu::i0_outf>(m);
+  cpu::on_cpu<op::logaddexp2, op::logaddexp2_out, meta::structured_logaddexp2,
+             at::cpu::logaddexp2_outf>(m);
+  cpu::on_cpu<op::index_reduce, op::index_reduce_out, IndexReduce,
+             cpu::without_warnings<at::cpu::index_reduce_outf>>(m);
+  cpu::on_cpu<op::isin_Tensor_Tensor, op::isin_Tensor_Tensor_out,
+             meta::structured_isin_Tensor_Tensor, at::cpu::isin_outf>(m);
+  cpu::on_cpu<op::isin_Tensor_Scalar, op::isin_Tensor_Scalar_out,
+             meta::structured_isin_Tensor_Scalar, at::cpu::isin_outf>(m);
+  cpu::on_cpu<op::isin_Scalar_Tensor, op::isin_Scalar_Tensor_out,
+             meta::structured_isin_Scalar_Tensor, at::cpu::isin_outf>(m);
+  cpu::on_cpu<op::linalg_cross, op::linalg_cross_out, meta::structured_linalg_cross,
+             at::cpu::linalg_cross_outf>(m);
+  cpu::on_cpu<op::renorm, op::renorm_out, Renorm, at::cpu::renorm_outf>(m);
+  cpu::on_cpu_without_out<op::_standard_gamma_grad, Pointwise, cpu::out_variant<at::_standard_gamma_grad>>(m);
+  cpu::on_cpu_without_out<op::_dirichlet_grad, Pointwise, cpu::out_variant<at::_dirichlet_grad>>(m);
   // Torch's functions are made of operators, but registered for its own devices only.
   m.impl("remainder.Scalar_Tensor",
          static_cast<at::Tensor (*)(const at::Scalar&, const at::Tensor&)>(

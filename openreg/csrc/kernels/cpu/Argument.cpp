@@ -1,0 +1,29 @@
+// What becomes of an argument on its way to device code; see
+// docs/operators/borrowed-kernels.md.
+#include "csrc/kernels/cpu/Argument.h"
+
+#include <openreg.h>
+
+namespace openreg::cpu {
+
+at::Tensor Aliases::of(const TensorArg& arg) {
+  if (!arg.is_shared() && shared_.empty()) {
+    return arg.alias();
+  }
+  for (const auto& [identity, tensor] : shared_) {
+    if (identity == arg.identity()) {
+      return tensor;
+    }
+  }
+  at::Tensor tensor = arg.alias();
+  if (arg.is_shared()) {
+    shared_.emplace_back(arg.identity(), tensor);
+  }
+  return tensor;
+}
+
+PhiloxState Argument<PhiloxState>::alias(const Captured& value, Aliases&) {
+  return value.state();
+}
+
+}  // namespace openreg::cpu

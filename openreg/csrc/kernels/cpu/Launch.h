@@ -1,0 +1,193 @@
+// Runs a function of the CPU as a kernel of the device; see
+// docs/operators/borrowed-kernels.md.
+#pragma once
+
+#include <memory>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "csrc/kernels/cpu/Argument.h"
+#include "csrc/kernels/cpu/HostKernel.h"
+#include "csrc/kernels/cpu/Trial.h"
+
+namespace openreg::cpu {
+
+// What is known of a launch besides its arguments.
+struct Options {
+  Options(const char* name, Reads reads = Reads::Nothing,
+          at::ScalarType inputs = at::ScalarType::Undefined)
+      : name(name), reads(reads), inputs(inputs) {}
+
+  const char* name;       // a literal; errors and traces show it
+  Reads reads;            // the settings of the process that the function reads
+  at::ScalarType inputs;  // to which device code converts the inputs, if not Undefined
+};
+
+// A function with its arguments, as a task of a stream. One class for all functions of a
+// signature.
+template <class Function, class... Parameters>
+struct Task final : HostKernel {
+  Function function;
+  at::ScalarType inputs;
+  std::tuple<typename Argument<Parameters>::Captured...> captured;
+
+  Task(Function function, at::ScalarType inputs,
+       const typename Argument<Parameters>::Given&... args)
+      : function(std::move(function)),
+        inputs(inputs),
+        captured(Argument<Parameters>::capture(args)...) {}
+
+  // LITERALINCLUDE START: TASK
+  // On the device.
+  void compute() override { compute(std::index_sequence_for<Parameters...>()); }
+
+ private:
+  template <size_t... I>
+  void compute(std::index_sequence<I...>) {
+    Aliases aliases;
+    (add_written<Parameters>(std::get<I>(captured), aliases), ...);
+    auto values = std::tuple<decltype(argument<Parameters>(std::get<I>(captured),
+                                                           aliases))...>{
+        argument<Parameters>(std::get<I>(captured), aliases)...};
+    function(std::get<I>(values)...);
+  }
+  // LITERALINCLUDE END: TASK
+
+  // Outputs come first: an input may be the same tensor.
+  template <class Parameter, class Captured>
+  static void add_written(const Captured& value, Aliases& aliases) {
+    if constexpr (std::is_same_v<Parameter, at::Tensor&>) {
+      aliases.of(value);
+    }
+  }
+
+  template <class Parameter, class Captured>
+  decltype(auto) argument(const Captured& value, Aliases& aliases) const {
+    if constexpr (std::is_same_v<Parameter, const at::Tensor&>) {
+      at::Tensor tensor = Argument<Parameter>::alias(value, aliases);
+      return inputs == at::ScalarType::Undefined ? tensor : tensor.to(inputs);
+    } else {
+      return Argument<Parameter>::alias(value, aliases);
+    }
+  }
+};
+
+// Launches functions of one signature.
+template <class Function, class... Parameters>
+struct Launcher {
+  template <class P>
+  using Given = typename Argument<P>::Given;
+
+  static void launch(const Options& options, Function function,
+                     const Given<Parameters>&... args) {
+    Operands operands;
+    (Argument<Parameters>::add_to(operands, args), ...);
+    enqueue(options, operands.device(options.name), function, args...);
+  }
+
+  static void launch_on(const Options& options, c10::Device device, Function function,
+                        const Given<Parameters>&... args) {
+    enqueue(options, device, function, args...);
+  }
+
+  // LITERALINCLUDE START: CALL
+  static void call(Trial& trial, const Options& options, Function function,
+                   const Given<Parameters>&... args) {
+    Operands operands;
+    (Argument<Parameters>::add_to(operands, args), ...);
+    const c10::Device device = operands.device(options.name);
+    const bool fit = operands.numbers_fit(options.inputs == at::ScalarType::Undefined
+                                              ? operands.first_dtype()
+                                              : options.inputs);
+    const uint64_t signature = operands.signature() ^ address_of(function);
+    if (C10_UNLIKELY(!fit || !trial.has_passed(signature))) {
+      run_trial(options.name, [&] { attempt(function, args...); });
+      if (fit) {  // else other numbers may not pass
+        trial.remember(signature);
+      }
+    }
+    if (operands.has_work()) {
+      enqueue(options, device, function, args...);
+    }
+  }
+  // LITERALINCLUDE END: CALL
+
+ private:
+  static void enqueue(const Options& options, c10::Device device, Function function,
+                      const Given<Parameters>&... args) {
+    launch_host_kernel(options.name, device,
+                       std::make_unique<Task<Function, Parameters...>>(
+                           std::move(function), options.inputs, args...),
+                       options.reads);
+  }
+
+  static void attempt(Function function, const Given<Parameters>&... args) {
+    auto values = std::tuple{Argument<Parameters>::tiny(args)...};
+    std::apply([&](auto&... each) { function(each...); }, values);
+  }
+
+  static uint64_t address_of(Function function) {
+    if constexpr (std::is_pointer_v<Function>) {
+      return reinterpret_cast<uint64_t>(function);
+    }
+    return 0;
+  }
+};
+
+template <class Function>
+struct LauncherOf : LauncherOf<decltype(&Function::operator())> {};
+template <class Result, class... Parameters>
+struct LauncherOf<Result (*)(Parameters...)> {
+  template <class Function>
+  using For = Launcher<Function, Parameters...>;
+};
+template <class Class, class Result, class... Parameters>
+struct LauncherOf<Result (Class::*)(Parameters...) const> {
+  template <class Function>
+  using For = Launcher<Function, Parameters...>;
+};
+
+// A lambda without captures becomes a pointer: so one class serves all of a signature.
+template <class Function>
+auto as_pointer(Function function) {
+  if constexpr (requires { +function; }) {
+    return +function;
+  } else {
+    return function;
+  }
+}
+
+// LITERALINCLUDE START: LAUNCH
+// Enqueues `function(args...)` on the current stream of the device of the tensors, and
+// returns. The function runs later, on a thread of the device, with CPU tensors over the
+// device's memory. It writes the tensors that it takes as at::Tensor&.
+template <class Function, class... Args>
+void launch(const Options& options, Function function, const Args&... args) {
+  auto pointer = as_pointer(function);
+  using Pointer = decltype(pointer);
+  LauncherOf<Pointer>::template For<Pointer>::launch(options, pointer, args...);
+}
+
+// The same on the current stream of `device`, for functions that take no tensor.
+template <class Function, class... Args>
+void launch_on(const Options& options, c10::Device device, Function function,
+               const Args&... args) {
+  auto pointer = as_pointer(function);
+  using Pointer = decltype(pointer);
+  LauncherOf<Pointer>::template For<Pointer>::launch_on(options, device, pointer,
+                                                        args...);
+}
+
+// The same for a function of ATen that may not take these dtypes: throws on the host what
+// it would throw on the device. Enqueues nothing if there is nothing to write.
+template <class Function, class... Args>
+void call(const Options& options, Function function, const Args&... args) {
+  static Trial trial;
+  auto pointer = as_pointer(function);
+  using Pointer = decltype(pointer);
+  LauncherOf<Pointer>::template For<Pointer>::call(trial, options, pointer, args...);
+}
+// LITERALINCLUDE END: LAUNCH
+
+}  // namespace openreg::cpu

@@ -1,0 +1,52 @@
+// What a launch checks of its arguments; see docs/operators/borrowed-kernels.md.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <c10/util/DimVector.h>
+#include <c10/util/SmallVector.h>
+
+#include <cstdint>
+#include <string_view>
+
+#include "csrc/kernels/cpu/TensorArg.h"
+
+namespace openreg::cpu {
+
+// The arguments of one launch: their device, and which dtypes they have.
+class Operands {
+ public:
+  // Throws what torch's own kernels throw for tensors of two devices. Torch checks that
+  // for the kernels that it generates, never for those that a backend registers.
+  void add(const at::Tensor& tensor, Access access);
+  void add(const at::Scalar& number);
+  void add(std::string_view mode);
+  void end_of_list() { mix(0x3f); }
+
+  // RuntimeError if no tensor is on a device.
+  c10::Device device(const char* name) const;
+  // Whether something is to be done: a tensor is written that has elements, or none is.
+  bool has_work() const { return !writes_ || writes_elements_; }
+  // Equal for calls whose dtypes, modes, and kinds of numbers are equal.
+  uint64_t signature() const { return signature_; }
+  // Whether each number fits into `dtype` without overflow.
+  bool numbers_fit(at::ScalarType dtype) const;
+  // The dtype of the first tensor that is read; Undefined if there is none.
+  at::ScalarType first_dtype() const { return first_dtype_; }
+
+  // For a trial: a CPU tensor of zeros with the dtype of `tensor`, and its sizes as far as
+  // they are small. What is equal stays equal.
+  static at::Tensor tiny(const at::Tensor& tensor);
+  static c10::DimVector small(at::IntArrayRef sizes);
+
+ private:
+  void mix(uint64_t value) { signature_ = (signature_ ^ value) * 0x100000001b3; }
+
+  c10::Device device_{c10::DeviceType::CPU};
+  c10::SmallVector<const at::Scalar*, 4> numbers_;
+  uint64_t signature_ = 0xcbf29ce484222325;
+  at::ScalarType first_dtype_ = at::ScalarType::Undefined;
+  bool writes_ = false;
+  bool writes_elements_ = false;
+};
+
+}  // namespace openreg::cpu

@@ -1,0 +1,75 @@
+// Which dtypes a function of ATen takes, tried out on one element; see
+// docs/operators/borrowed-kernels.md.
+#include "csrc/kernels/cpu/Trial.h"
+
+#include <ATen/record_function.h>
+#include <c10/util/Exception.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "csrc/kernels/cpu/HostKernel.h"
+#include "csrc/kernels/cpu/Quiet.h"
+
+namespace openreg::cpu {
+namespace {
+
+constexpr std::string_view kNotImplemented = "\" not implemented for '";
+
+bool is_about_dtypes(std::string_view message) {
+  for (const std::string_view part : {"dtype", "scalar type", "ScalarType", "overflow",
+                                      "same type", "not supported on", "be cast to", "floating point", "complex"}) {
+    if (message.find(part) != std::string_view::npos) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+bool Trial::has_passed(uint64_t signature) {
+  if (C10_LIKELY(last_.load(std::memory_order_relaxed) == signature)) {
+    return true;
+  }
+  const std::lock_guard lock(mutex_);
+  if (std::find(passed_.begin(), passed_.end(), signature) == passed_.end()) {
+    return false;
+  }
+  last_.store(signature, std::memory_order_relaxed);
+  return true;
+}
+
+void Trial::remember(uint64_t signature) {
+  const std::lock_guard lock(mutex_);
+  passed_.push_back(signature);
+  last_.store(signature, std::memory_order_relaxed);
+}
+
+void run_trial(const char* name, c10::function_ref<void()> attempt) {
+  const Quiet quiet;
+  const KernelDispatchGuard scope;
+  const at::DisableRecordFunctionGuard unrecorded;
+  const LaunchState state = LaunchState::of_caller(Reads::Precision);
+  const LaunchState::Scope settings(state);
+  try {
+    attempt();
+  } catch (const c10::NotImplementedError& error) {
+    // ATen names its kernel there, such as "add_stub"; on this device it is the operator.
+    const std::string message = error.what_without_backtrace();
+    const size_t at = message.find(kNotImplemented);
+    TORCH_CHECK_NOT_IMPLEMENTED(
+        false, at == std::string::npos ? message : c10::str('"', name, message.substr(at)));
+  } catch (const c10::Error& error) {
+    if (is_about_dtypes(error.what_without_backtrace())) {
+      throw;
+    }
+    if (std::getenv("TRIAL_LOG")) fprintf(fopen("/tmp/trial.log","a"), "%s: %s\n", name, error.what_without_backtrace());
+  } catch (const std::exception& error) {
+    if (std::getenv("TRIAL_LOG")) fprintf(fopen("/tmp/trial.log","a"), "STD %s: %s\n", name, error.what());
+    TORCH_CHECK(!is_about_dtypes(error.what()), error.what());
+  }
+}
+
+}  // namespace openreg::cpu

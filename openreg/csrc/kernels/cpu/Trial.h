@@ -1,0 +1,36 @@
+// Which dtypes a function of ATen takes, tried out on one element; see
+// docs/operators/borrowed-kernels.md.
+#pragma once
+
+#include <c10/util/FunctionRef.h>
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+namespace openreg::cpu {
+
+// LITERALINCLUDE START: TRIAL
+// ATen's CPU kernels choose their code by dtype when they run. On the device that is too
+// late: an exception there stops it. So the host calls the function first, with one
+// element in each tensor, and remembers which dtypes passed.
+class Trial {
+ public:
+  // Whether a call of this signature has passed before. Costs a comparison, mostly.
+  bool has_passed(uint64_t signature);
+  void remember(uint64_t signature);
+
+ private:
+  std::atomic<uint64_t> last_ = 0;
+  std::mutex mutex_;
+  std::vector<uint64_t> passed_;
+};
+
+// Runs `attempt` as device code would run, and throws what it throws if that is about
+// dtypes. Any other exception is due to the sizes of one element: the host half of the
+// operator checks sizes. `name`: of the operator, for errors.
+void run_trial(const char* name, c10::function_ref<void()> attempt);
+// LITERALINCLUDE END: TRIAL
+
+}  // namespace openreg::cpu
