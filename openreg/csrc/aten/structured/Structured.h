@@ -199,7 +199,11 @@ struct OperatorWith<Op, Meta, Kernel,
       check_same_device(base.name, outputs[I]..., args...);
     }
     StructuredMeta<Meta, sizeof...(I)> op(form, outputs);
-    op.meta(meta_argument(args)...);  // (1)
+    if constexpr (requires { op.meta(args...); }) {
+      op.meta(args...);  // (1)
+    } else {
+      op.meta(meta_argument(args)...);
+    }
     StructuredCall call{base.name, form};
     if constexpr (kIterates) {
       call.common_dtype =

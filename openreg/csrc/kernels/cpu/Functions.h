@@ -11,32 +11,50 @@
 
 namespace openreg::cpu {
 
-// kFunction, such as at::grid_sampler_2d, as one that writes to outputs. A result that
-// was not requested is undefined, and left out.
-template <auto* kFunction>
+// Copies each result that is there to its output. ATen leaves out what was not requested,
+// as an output_mask tells.
+inline void copy_results(const at::Tensor& result, at::Tensor& out) {
+  if (result.defined()) {
+    out.copy_(result);
+  }
+}
+template <class... Results, class... Outputs>
+void copy_results(const std::tuple<Results...>& results, Outputs&... outputs) {
+  std::apply([&](const auto&... result) { (copy_results(result, outputs), ...); },
+             results);
+}
+
+// kFunction, such as at::grid_sampler_2d, as one that writes to outputs.
+template <auto* kFunction, class Result>
 struct OutVariant;
-template <class... Args, at::Tensor (*kFunction)(Args...)>
-struct OutVariant<kFunction> {
+template <auto* kFunction, class... Args>
+struct OutVariant<kFunction, at::Tensor (*)(Args...)> {
   static at::Tensor& call(Args... args, at::Tensor& out) {
-    return out.copy_(kFunction(args...));
+    copy_results(kFunction(args...), out);
+    return out;
   }
 };
-template <class... Args, std::tuple<at::Tensor, at::Tensor> (*kFunction)(Args...)>
-struct OutVariant<kFunction> {
+template <auto* kFunction, class... Args>
+struct OutVariant<kFunction, std::tuple<at::Tensor, at::Tensor> (*)(Args...)> {
   static std::tuple<at::Tensor&, at::Tensor&> call(Args... args, at::Tensor& first,
                                                    at::Tensor& second) {
-    const auto [one, other] = kFunction(args...);
-    if (one.defined()) {
-      first.copy_(one);
-    }
-    if (other.defined()) {
-      second.copy_(other);
-    }
+    copy_results(kFunction(args...), first, second);
     return {first, second};
   }
 };
+template <auto* kFunction, class... Args>
+struct OutVariant<kFunction,
+                  std::tuple<at::Tensor, at::Tensor, at::Tensor> (*)(Args...)> {
+  static std::tuple<at::Tensor&, at::Tensor&, at::Tensor&> call(Args... args,
+                                                                at::Tensor& first,
+                                                                at::Tensor& second,
+                                                                at::Tensor& third) {
+    copy_results(kFunction(args...), first, second, third);
+    return {first, second, third};
+  }
+};
 template <auto* kFunction>
-constexpr auto* out_variant = &OutVariant<kFunction>::call;
+constexpr auto* out_variant = &OutVariant<kFunction, decltype(kFunction)>::call;
 
 // LITERALINCLUDE START: WITHOUT_WARNINGS
 // kFunction as one that leaves warnings to the host half: the host warns on the call that

@@ -16,12 +16,12 @@ namespace openreg::cpu {
 // What is known of a launch besides its arguments.
 struct Options {
   Options(const char* name, Reads reads = Reads::Nothing,
-          at::ScalarType inputs = at::ScalarType::Undefined)
-      : name(name), reads(reads), inputs(inputs) {}
+          at::ScalarType common = at::ScalarType::Undefined)
+      : name(name), reads(reads), common(common) {}
 
   const char* name;       // a literal; errors and traces show it
   Reads reads;            // the settings of the process that the function reads
-  at::ScalarType inputs;  // to which device code converts the inputs, if not Undefined
+  at::ScalarType common;  // in which an iterator computes
 };
 
 // A function with its arguments, as a task of a stream. One class for all functions of a
@@ -83,23 +83,21 @@ struct Launcher {
                      const Given<Parameters>&... args) {
     Operands operands;
     (Argument<Parameters>::add_to(operands, args), ...);
-    enqueue(options, operands.device(options.name), function, args...);
+    enqueue(options, operands.device(options.name), kAsTheyAre, function, args...);
   }
 
   static void launch_on(const Options& options, c10::Device device, Function function,
                         const Given<Parameters>&... args) {
-    enqueue(options, device, function, args...);
+    enqueue(options, device, kAsTheyAre, function, args...);
   }
 
   // LITERALINCLUDE START: CALL
   static void call(Trial& trial, const Options& options, Function function,
                    const Given<Parameters>&... args) {
-    Operands operands;
+    Operands operands(options.common);
     (Argument<Parameters>::add_to(operands, args), ...);
     const c10::Device device = operands.device(options.name);
-    const bool fit = operands.numbers_fit(options.inputs == at::ScalarType::Undefined
-                                              ? operands.first_dtype()
-                                              : options.inputs);
+    const bool fit = operands.numbers_fit(operands.dtype());
     const uint64_t signature = operands.signature() ^ address_of(function);
     if (C10_UNLIKELY(!fit || !trial.has_passed(signature))) {
       run_trial(options.name, [&] { attempt(function, args...); });
@@ -108,17 +106,19 @@ struct Launcher {
       }
     }
     if (operands.has_work()) {
-      enqueue(options, device, function, args...);
+      enqueue(options, device, operands.converted(), function, args...);
     }
   }
   // LITERALINCLUDE END: CALL
 
  private:
-  static void enqueue(const Options& options, c10::Device device, Function function,
-                      const Given<Parameters>&... args) {
+  static constexpr at::ScalarType kAsTheyAre = at::ScalarType::Undefined;
+
+  static void enqueue(const Options& options, c10::Device device, at::ScalarType inputs,
+                      Function function, const Given<Parameters>&... args) {
     launch_host_kernel(options.name, device,
                        std::make_unique<Task<Function, Parameters...>>(
-                           std::move(function), options.inputs, args...),
+                           std::move(function), inputs, args...),
                        options.reads);
   }
 

@@ -10,29 +10,13 @@
 
 namespace openreg::cpu {
 
-// The dtype in which device code must compute, if the inputs do not tell: the common
-// dtype came from torch's default dtype, which may be another one by then.
-template <class... Args>
-at::ScalarType dtype_of_launch(at::ScalarType common, const Args&... args) {
-  bool found = common == at::ScalarType::Undefined;
-  for_each_tensor(
-      [&](const at::Tensor& tensor) {
-        found |= tensor.scalar_type() == common &&
-                 !tensor.unsafeGetTensorImpl()->is_wrapped_number();
-      },
-      args...);
-  return found ? at::ScalarType::Undefined : common;
-}
-
 // A kernel for structured(): launches `kFunction`, such as at::cpu::mul_outf.
 template <auto* kFunction, Reads kReads = Reads::Nothing>
 struct OnCpu {
   template <class... Args>
     requires std::is_invocable_v<decltype(kFunction), Args...>
   void operator()(const StructuredCall& call, Args&&... args) const {
-    const Options options(call.name, kReads,
-                          dtype_of_launch(call.common_dtype, args...));
-    cpu::call(options, kFunction, args...);
+    cpu::call(Options(call.name, kReads, call.common_dtype), kFunction, args...);
   }
 };
 

@@ -38,6 +38,8 @@ void Operands::add(const at::Tensor& tensor, Access access) {
   if (first_dtype_ == at::ScalarType::Undefined && access == Access::Read) {
     first_dtype_ = dtype;
   }
+  reads_common_ |= access == Access::Read && dtype == common_ &&
+                   !tensor.unsafeGetTensorImpl()->is_wrapped_number();
   const bool is_number = tensor.is_cpu() && tensor.dim() == 0;
   mix(static_cast<uint64_t>(dtype) | uint64_t{has_elements} << 6 |
       uint64_t{is_number} << 7);

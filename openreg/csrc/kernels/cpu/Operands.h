@@ -15,6 +15,10 @@ namespace openreg::cpu {
 // The arguments of one launch: their device, and which dtypes they have.
 class Operands {
  public:
+  // `common`: the dtype in which an iterator computes, or Undefined.
+  explicit Operands(at::ScalarType common = at::ScalarType::Undefined)
+      : common_(common) {}
+
   // Throws what torch's own kernels throw for tensors of two devices. Torch checks that
   // for the kernels that it generates, never for those that a backend registers.
   void add(const at::Tensor& tensor, Access access);
@@ -30,8 +34,16 @@ class Operands {
   uint64_t signature() const { return signature_; }
   // Whether each number fits into `dtype` without overflow.
   bool numbers_fit(at::ScalarType dtype) const;
-  // The dtype of the first tensor that is read; Undefined if there is none.
-  at::ScalarType first_dtype() const { return first_dtype_; }
+  // The dtype of the computation, as far as it is known: the common one, or that of the
+  // first tensor that is read.
+  at::ScalarType dtype() const {
+    return common_ != at::ScalarType::Undefined ? common_ : first_dtype_;
+  }
+  // The dtype to which device code must convert what it reads. Where no tensor has the
+  // common dtype, it came from torch's default dtype, which may be another one by then.
+  at::ScalarType converted() const {
+    return reads_common_ ? at::ScalarType::Undefined : common_;
+  }
 
   // For a trial: a CPU tensor of zeros with the dtype of `tensor`, and its sizes as far as
   // they are small. What is equal stays equal.
@@ -45,6 +57,8 @@ class Operands {
   c10::SmallVector<const at::Scalar*, 4> numbers_;
   uint64_t signature_ = 0xcbf29ce484222325;
   at::ScalarType first_dtype_ = at::ScalarType::Undefined;
+  at::ScalarType common_;
+  bool reads_common_ = false;
   bool writes_ = false;
   bool writes_elements_ = false;
 };
