@@ -1,0 +1,535 @@
+# What the arguments of operators must be, where a type says too little.
+"""A hint is a tensor's description, a list of choices, or a function of the draw."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import torch
+
+BOOL, I8, U8, I32, I64, F32, F64, C64 = (
+    torch.bool,
+    torch.int8,
+    torch.uint8,
+    torch.int32,
+    torch.int64,
+    torch.float32,
+    torch.float64,
+    torch.complex64,
+)
+
+
+class Shape(NamedTuple):
+    """A tensor: what is not said comes from the sample."""
+
+    rank: int | None = None
+    dtype: torch.dtype | None = None
+    # Of these sizes; None is that of the sample.
+    shape: tuple[int | None, ...] | Callable[[Any], tuple[int, ...]] | None = None
+    high: int | None = None  # integers below this one
+    low: int = 0
+    definite: bool = False  # symmetric and positive definite
+    layout: torch.layout = torch.strided
+
+
+class Always(NamedTuple):
+    """An optional argument that is always given."""
+
+    value: Any
+
+
+def one(dtype: torch.dtype | None = None, *, high: int | None = None) -> Shape:
+    return Shape(shape=(1,), dtype=dtype, high=high)
+
+
+def integers(rank: int | None = None, dtype: torch.dtype = I64) -> Shape:
+    return Shape(rank, dtype)
+
+
+def rank(dimensions: int, dtype: torch.dtype | None = None) -> Shape:
+    return Shape(dimensions, dtype)
+
+
+def each(value: Callable[[Any], int]) -> Callable[[Any], list[int]]:
+    """A number for each spatial dimension."""
+    return lambda draw: [value(draw)] * draw.spatial
+
+
+def dim(draw: Any) -> int:
+    low, high = -max(draw.rank, 1), max(draw.rank, 1) - 1
+    if draw.is_odd():
+        low, high = low - 2, high + 2
+    return draw.random.randint(low, high)
+
+
+def dims(draw: Any) -> list[int]:
+    some = draw.random.sample(range(draw.rank), draw.random.randint(0, draw.rank))
+    return [dim(draw)] if draw.is_odd() else some
+
+
+def permutation(draw: Any) -> list[int]:
+    return draw.random.sample(range(draw.rank), draw.rank)
+
+
+def sizes(draw: Any) -> list[int]:
+    return list(draw.sizes[: draw.rank])
+
+
+def steps(draw: Any) -> list[int]:
+    return list(torch.empty(sizes(draw), device="meta").stride())
+
+
+def kernels(draw: Any) -> tuple[int, ...]:
+    """The sizes of the weight of a convolution."""
+    return (*draw.sizes[:2], *[draw.kernel] * draw.spatial)
+
+
+def rows(draw: Any) -> tuple[int, ...]:
+    return tuple(draw.sizes[: draw.rank - 1])
+
+
+def size(draw: Any) -> int:
+    return draw.size
+
+
+def in_turn(*ranks: int) -> Callable[[Any], int]:
+    return lambda draw: ranks[draw.turn % len(ranks)]
+
+
+below = Shape(shape=rows)
+diagonal = Shape(shape=lambda draw: (*draw.sizes[2 : draw.rank], draw.sizes[0]))
+REDUCE = ["sum", "prod", "mean", "amax", "amin"]
+
+# What an argument with this name is in most operators; [] is a list of numbers.
+BY_NAME: dict[str, Any] = {
+    # -- tensors --
+    **dict.fromkeys(
+        "bias running_mean running_var save_mean save_invstd invstd save_var vec vec2 "
+        "input_bias hidden_bias b_ih b_hh".split(),
+        rank(1),
+    ),
+    **dict.fromkeys("index indices sorter".split(), integers()),
+    **dict.fromkeys("offsets lengths input_lengths target_lengths".split(), integers(1)),
+    **dict.fromkeys("mask condition attn_mask".split(), Shape(dtype=BOOL)),
+    **dict.fromkeys("found_inf grad_scale".split(), one(F32)),
+    "pivots": Shape(dtype=I32, low=1),
+    "info": Shape(dtype=I32, high=1),
+    "infos": Shape(dtype=I32, high=1),
+    "A": Shape(definite=True),
+    # -- numbers of dimensions and sizes --
+    **dict.fromkeys("dim dim0 dim1 dim2 axis axis0 axis1 dimension".split(), dim),
+    "dim[]": dims,
+    "dims[]": permutation,
+    **dict.fromkeys(
+        "size[] sizes[] shape[] input_size[] input_sizes[] self_sizes[]".split(), sizes
+    ),
+    "normalized_shape[]": lambda draw: [draw.sizes[0]],
+    "output_size[]": each(size),
+    "kernel_size[]": each(lambda draw: draw.kernel),
+    "padding[]": each(lambda draw: draw.kernel // 2),
+    "stride[]": each(lambda draw: draw.choice([1, 1, 2])),
+    "dilation[]": each(lambda draw: draw.choice([1, 1, 1, 2])),
+    "output_padding[]": each(lambda draw: 0),
+    "groups": [1, 1, 1, 2],
+    # -- choices --
+    "reduction": [1, 0, 2],
+    "reduce": REDUCE,
+    "interpolation": ["linear", "lower", "higher", "midpoint", "nearest"],
+    "rounding_mode": Always(["trunc", "floor", None]),
+    "UPLO": ["L", "U"],
+    "approximate": ["none", "tanh"],
+    "side": ["left", "right"],
+    "pin_memory": [None, False],
+    "norm": ["forward", "backward", "ortho"],
+    "driver": [None],
+    "mode": [0, 1, 2],
+    "indexing": ["ij", "xy"],
+    "padding_side": ["left", "right"],
+    # -- numbers --
+    "momentum": [0.1, 0.0, 1.0],
+    "eps": [1e-5, 0.1],
+    "quant_min": [0, -128],
+    "quant_max": [127, 255],
+    "p": [0.5, 1, 2, 0],
+    "dropout_p": [0.0],
+    "dropout": [0.0],
+    "window_length": [5, 0, 1, 4],
+    "steps": [5, 0, 1],
+    "step": [1, 2, 0.5],
+    "n": [3, 0, 1],
+    "k": [1, 2],
+    "chunks": [2, 1],
+    "decimals": [0, 2, -1],
+    "correction": [1, 0],
+    "scales_h": [None],
+    "scales_w": [None],
+    "scales_d": [None],
+    "scale_factors[]": [None],
+    "scale": [1.0, 0.5],
+    "zero_point": [0, 1],
+    "filename": Always([__file__]),
+    "ord": [2, 1, float("inf"), -1, 0],
+    "level": [0],
+}
+def padded(draw: Any) -> list[int]:
+    """No padding, so that gradients have the shape of the input."""
+    return [0] * 2 * draw.spatial
+
+
+def square(draw: Any) -> tuple[int, ...]:
+    """The sizes of the sample, and a last dimension that says where to look."""
+    return (*draw.sizes[:1], *draw.sizes[2 : draw.rank], draw.spatial)
+
+
+def ones(draw: Any) -> list[int]:
+    return [1] * draw.spatial
+
+
+LOSS2D = {"rank": in_turn(4), "target": integers(3), "weight": rank(1)}
+LOSS = {"rank": in_turn(2), "target": integers(1), "weight": rank(1)}
+NO_GRADIENT_SHAPES = {"stride[]": ones, "dilation[]": ones}
+CTC = {
+    "rank": in_turn(3),
+    "targets": Shape(2, I64, low=1),
+    "input_lengths": integers(1),
+    "target_lengths": integers(1),
+    "input_lengths[]": lambda draw: [draw.sizes[0]] * draw.sizes[1],
+    "target_lengths[]": lambda draw: [1] * draw.sizes[1],
+    "blank": [0],
+}
+BAG = {
+    "rank": in_turn(2),
+    "weight": rank(2),
+    "indices": integers(1),
+    "offsets": Shape(1, I64, high=1),
+    "offset2bag": Shape(1, I64, high=1),
+    "bag_size": Shape(1, I64, high=2),
+    "maximum_indices": Shape(1, I64, high=1),
+    "per_sample_weights": rank(1),
+    "num_weights": size,
+    "padding_idx": [-1],
+}
+RNN = {
+    "rank": in_turn(3),
+    "data": rank(2),
+    "batch_sizes": Shape(shape=lambda draw: (draw.size,), dtype=I64, low=1, high=2),
+    "hx": Shape(shape=lambda draw: (1, 1, draw.size)),
+    "input": Shape(shape=lambda draw: (draw.size, 1, draw.size)),
+    "batch_first": [False],
+    "num_layers": [1],
+    "has_biases": [False],
+    "bidirectional": [False],
+    "train": [False, True],
+}
+OPTIMIZER = {"state_steps": lambda draw: [one(F32)] * draw.count, "amsgrad": [True]}
+COO, COO2 = Shape(layout=torch.sparse_coo), Shape(2, layout=torch.sparse_coo)
+CSR, CSC = Shape(2, layout=torch.sparse_csr), Shape(2, layout=torch.sparse_csc)
+
+# What the arguments of these operators are.
+BY_OPERATOR: dict[str, dict[str, Any]] = {
+    # -- products --
+    "addmv*": {"self": rank(1), "mat": rank(2), "vec": rank(1)},
+    "mv": {"self": rank(2), "vec": rank(1)},
+    "addr*": {"self": rank(2), "vec1": rank(1), "vec2": rank(1)},
+    "addbmm*": {"self": rank(2), "batch1": rank(3), "batch2": rank(3)},
+    "_int_mm*": {"self": rank(2, I8), "mat2": rank(2, I8)},
+    "einsum": {"rank": in_turn(2), "equation": ["...ij,...jk", "ij,jk->ki", "ij->i"]},
+    "_grouped_mm": {"rank": in_turn(3)},
+    "_scaled_mm*": {"rank": in_turn(2)},
+    # -- convolutions --
+    "*convolution*": {"rank": in_turn(4, 3, 5), "dilation[]": ones},
+    "convolution_backward*": {"stride[]": ones, "bias_sizes[]": lambda d: [d.sizes[0]]},
+    "conv_tbc*": {"rank": in_turn(3)},
+    "_convolution_mode": {"padding": ["same", "valid", "x"], "rank": in_turn(4)},
+    "conv?d": {"padding": ["same", "valid"]},
+    "*slow_conv*_backward*": NO_GRADIENT_SHAPES,
+    "slow_conv*": {"weight": Shape(shape=kernels)},
+    "thnn_conv2d*": {"weight": Shape(shape=kernels)},
+    "_slow_conv2d*": {"weight": Shape(shape=kernels)},
+    "conv_depthwise*": {"weight": Shape(shape=kernels)},
+    "_nnpack_spatial_convolution*": {"rank": in_turn(4)},
+    # -- pooling, resizing and padding --
+    "*pool?d*_backward*": NO_GRADIENT_SHAPES,
+    "fractional_max_pool*": {
+        "kernel_size[]": ones,
+        "output_size[]": each(lambda draw: draw.size - draw.choice((0, 1))),
+        "random_samples": Shape(shape=lambda draw: (*draw.sizes[:2], draw.spatial)),
+    },
+    "*upsample*": {"output_size[]": Always(each(size)), "scales": [None]},
+    "*upsample*_backward*": {"scale_factors[]": [None]},
+    "*_pad?d*": {"padding[]": lambda draw: [1] * 2 * draw.spatial},
+    "*_pad?d_backward*": {"padding[]": padded},
+    "im2col*": {"rank": in_turn(4), "stride[]": ones, "dilation[]": ones},
+    "col2im*": {"rank": in_turn(3), "kernel_size[]": ones, "padding[]": lambda d: [0]},
+    "affine_grid_generator*": {
+        "theta": Shape(shape=lambda draw: (draw.sizes[0], 2, 3)),
+        "size[]": lambda draw: [draw.sizes[0]] * 4,
+        "grad": Shape(shape=lambda draw: (*[draw.sizes[0]] * 3, 2)),
+    },
+    "*grid_sampler*": {
+        "rank": lambda draw: 5 if "3d" in draw.name else 4,
+        "grid": Shape(shape=square),
+        "interpolation_mode": [0, 1],
+        "padding_mode": [0, 1, 2],
+    },
+    "*grid_sampler_2d*": {"interpolation_mode": [0, 1, 2]},
+    # -- losses --
+    "nll_loss*": LOSS | {"total_weight": rank(0)},
+    "nll_loss2d*": LOSS2D | {"total_weight": rank(0)},
+    "nll_loss_nd*": LOSS,
+    "cross_entropy*": LOSS,
+    "multi_margin_loss*": LOSS | {"p": [1, 2]},
+    "multilabel_margin_loss*": {"rank": in_turn(2), "target": integers()},
+    "*ctc_loss*": CTC,
+    "_ctc_loss_backward*": CTC | {
+        "grad": rank(1),
+        "neg_log_likelihood": rank(1),
+        "log_alpha": Shape(shape=lambda draw: (*draw.sizes[:2], 3)),
+    },
+    "nll_loss*_backward*": {"grad_output": rank(0), "reduction": [1, 2]},
+    # -- indices --
+    "index_select*": {"index": integers(1)},
+    "index_fill*": {"index": integers(1), "value": rank(0)},
+    "index_add*": {"index": integers(1)},
+    "index_copy*": {"index": integers(1)},
+    "index_reduce*": {"index": integers(1), "reduce": ["prod", "mean", "amax", "amin"]},
+    "scatter*": {"reduce": ["add", "multiply"]},
+    "scatter_reduce*": {"reduce": REDUCE},
+    "narrow": {"start": Shape(0, I64, high=1)},
+    "select*": {"src": below},
+    "select_backward*": {"grad_output": below},
+    "diagonal_*": {"dim1": [0], "dim2": [1], "offset": [0], "src": diagonal,
+                   "grad_output": diagonal},
+    "*embedding_bag*": BAG,
+    "segment_reduce": {"lengths": Always(Shape(1, I64, high=2, low=1)), "axis": [0]},
+    "_segment_reduce_backward*": {"lengths": Always(Shape(1, I64, high=2, low=1))},
+    "bincount*": {"self": integers(1), "weights": rank(1), "minlength": [0, 5]},
+    # -- statistics and normalization --
+    "*batch_norm*": {
+        "weight": Always(rank(1)),
+        "running_mean": Always(rank(1)),
+        "running_var": Always(rank(1)),
+        "save_mean": Always(rank(1)),
+        "save_invstd": Always(rank(1)),
+        "save_var": Always(rank(1)),
+        "save_var_transform": Always(rank(1)),
+        "reserve": Shape(1, U8),
+        "reservedSpace": Shape(1, U8),
+        "impl_index": [0],
+    },
+    "native_layer_norm*": {
+        "rank": in_turn(2),
+        "weight": Always(rank(1)),
+        "bias": rank(1),
+        "mean": Shape(shape=(None, 1)),
+        "rstd": Shape(shape=(None, 1)),
+        "output_mask[]": [[True, True, False], [True, False, True]],
+    },
+    "native_group_norm*": {
+        "rank": in_turn(3),
+        "weight": Always(rank(1)),
+        "mean": Shape(shape=(None, 1)),
+        "rstd": Shape(shape=(None, 1)),
+        "N": size, "C": size, "HxW": size, "group": [1], "num_groups": [1],
+        "output_mask[]": [[True, True, False], [True, False, True]],
+    },
+    "multinomial*": {"rank": in_turn(2, 1), "num_samples": [1, 2]},
+    "*histogramdd*": {
+        "self": Shape(shape=(5, 2)),
+        "bins": lambda draw: [Shape(shape=(4,))] * 2,
+        "bins[]": lambda draw: [2, 3],
+        "range[]": lambda draw: [0.0, 1.0, 0.0, 2.0],
+        "weight": Shape(shape=(5,)),
+    },
+    "hash_tensor*": {"out": Shape(dtype=torch.uint64)},
+    "frexp*": {"exponent": Shape(dtype=I32)},
+    # -- linear algebra --
+    "linalg_matrix_norm*": {"ord": ["fro", "nuc"], "dim[]": lambda draw: [-2, -1]},
+    "linalg_norm*": {"ord": ["fro", "nuc"], "dim[]": lambda draw: [-2, -1]},
+    "linalg_cond*": {"p": ["fro", "nuc"]},
+    "linalg_*": {"self": Shape(definite=True), "input": Shape(definite=True)},
+    "linalg_householder_product*": {"tau": below},
+    "orgqr*": {"input2": below},
+    "ormqr*": {"input2": below},
+    "cholesky*": {"self": Shape(definite=True)},
+    "linalg_ldl_solve*": {"pivots": Shape(shape=rows, dtype=I32, low=1)},
+    "linalg_lu_solve*": {"pivots": Shape(shape=rows, dtype=I32, low=1)},
+    "lu_solve*": {"LU_pivots": Shape(shape=rows, dtype=I32, low=1)},
+    "_fft_c2r*": {"last_dim_size": lambda draw: 2 * draw.size - 2, "dim[]": [[0], [1]]},
+    "istft*": {"n_fft": [4], "rank": in_turn(2)},
+    # -- recurrent networks and attention --
+    **dict.fromkeys(["lstm*", "gru*", "rnn_*", "quantized_lstm", "quantized_gru"], RNN),
+    "lstm*": RNN | {
+        "hx": lambda draw: [Shape(shape=(1, 1, draw.size))] * 2,
+        "params": lambda draw: [Shape(shape=(4 * draw.size, draw.size))] * 2,
+    },
+    "gru*": RNN | {"params": lambda draw: [Shape(shape=(3 * draw.size, draw.size))] * 2},
+    "rnn_*": RNN | {"params": lambda draw: [rank(2)] * 2},
+    "_thnn_fused_lstm_cell_backward": {},
+    "mkldnn_rnn_layer*": RNN | {
+        "hx_": Shape(shape=lambda draw: (1, 1, draw.size)),
+        "cx_": Shape(shape=lambda draw: (1, 1, draw.size)),
+        "weight0": Shape(shape=lambda draw: (4 * draw.size, draw.size)),
+        "weight1": Shape(shape=lambda draw: (4 * draw.size, draw.size)),
+        "weight2": Shape(shape=lambda draw: (4 * draw.size,)),
+        "weight3": Shape(shape=lambda draw: (4 * draw.size,)),
+        "mode": [2],
+        "hidden_size": size,
+        "batch_sizes[]": lambda draw: [],
+        "has_biases": [True],
+        "reverse": [False],
+    },
+    "_pack_padded_sequence_backward": {
+        "batch_sizes": Shape(shape=lambda draw: (draw.size,), dtype=I64, low=1, high=2),
+    },
+    "_pack_padded_sequence": {"input": rank(3), "lengths": integers(1)},
+    "_scaled_dot_product_*": {"rank": in_turn(4)},
+    "_native_multi_head_attention*": {
+        "rank": in_turn(3),
+        "embed_dim": size,
+        "num_head": [1],
+        "qkv_weight": Shape(shape=lambda draw: (3 * draw.size, draw.size)),
+        "qkv_bias": Shape(shape=lambda draw: (3 * draw.size,)),
+        "proj_weight": rank(2),
+        "proj_bias": rank(1),
+    },
+    "_transform_bias_rescale_qkv*": {
+        "qkv": Shape(shape=lambda draw: (2, 2, 3 * draw.size)),
+        "qkv_bias": Shape(shape=lambda draw: (3 * draw.size,)),
+        "num_heads": [1],
+    },
+    # -- optimizers and quantization --
+    "_fused_adam*": OPTIMIZER,
+    "_fused_sgd*": OPTIMIZER,
+    "_fused_adagrad*": OPTIMIZER,
+    "_foreach_addc*": {"scalars": Shape(shape=lambda draw: (draw.count,))},
+    "_amp_update_scale*": {"growth_tracker": one(I32), "self": one(F32)},
+    "*fake_quantize_per_tensor*": {
+        "scale": one(F32), "zero_point": one(I32, high=1), "fake_quant_enabled": one(I64)
+    },
+    "*fake_quantize*per_channel*": {
+        "scale": rank(1, F32), "zero_point": rank(1, I32), "axis": [0],
+    },
+    "_fused_moving_avg_obs_fq_helper*": {
+        **dict.fromkeys(["running_min", "running_max", "scale"], one(F32)),
+        "zero_point": one(I32), "observer_on": one(I64), "fake_quant_on": one(I64),
+        "ch_axis": [0], "per_row_fake_quant": [False],
+    },
+    "quantize_per_channel*": {
+        "scales": rank(1, F64), "zero_points": rank(1, I64, ), "axis": [0],
+        "dtype": [torch.qint8, torch.quint8, torch.qint32],
+    },
+    "quantize_per_tensor*": {
+        "scale": one(F32), "zero_point": one(I64), "scales": rank(1, F32),
+        "zero_points": rank(1, I64),
+        "dtype": [torch.qint8, torch.quint8, torch.qint32],
+    },
+    "_empty*quantized*": {
+        "dtype": Always([torch.qint8, torch.quint8]), "scales": rank(1, F64),
+        "zero_points": rank(1, I64), "axis": [0],
+    },
+    "_make_per_*": {
+        "self": Shape(dtype=I8), "scale": rank(1, F64), "zero_point": rank(1, I64),
+        "axis": [0],
+    },
+    "*cachemask*": {"out1": Shape(dtype=BOOL)},
+    "fbgemm_pack_quantized_matrix": {"input": rank(2, I8)},
+    "_weight_int8pack_mm": {"self": rank(2), "mat2": rank(2, I8), "scales": rank(1)},
+    # -- sparse tensors --
+    **dict.fromkeys(
+        ["_coalesce", "_indices*", "indices*", "coalesce", "_values*", "is_coalesced",
+         "_nnz", "_dim?", "sparse_resize*", "_sparse_softmax*", "_sparse_log_softmax*",
+         "_sparse_sum", "_sparse_sparse_matmul", "_to_dense", "_coalesced*",
+         "_sparse_broadcast_to*"],
+        {"self": COO},
+    ),
+    "values*": {"self": COO},
+    "_sparse_softmax_backward*": {"grad_output": COO, "output": COO, "self": COO},
+    "_sparse_log_softmax_backward*": {"grad_output": COO, "output": COO, "self": COO},
+    "_sparse_sum_backward*": {"grad": COO, "self": COO},
+    "_sparse_sparse_matmul*": {"self": COO2, "other": COO2},
+    "_sparse_mask_projection*": {"self": COO, "mask": COO},
+    "sparse_mask*": {"mask": COO},
+    "*copy_sparse_to_sparse*": {"self": COO, "src": COO, "out": COO},
+    "resize_as_sparse*": {"self": COO, "the_template": COO},
+    "hspmm*": {"mat1": COO2, "mat2": rank(2)},
+    "sspaddmm*": {"self": COO2, "mat1": COO2, "mat2": rank(2), "out": COO2},
+    "smm": {"self": COO2, "mat2": rank(2)},
+    "_sparse_mm*": {"self": COO2, "sparse": COO2, "dense": rank(2), "other": rank(2)},
+    "_sparse_mm_reduce_impl*": {"self": CSR},
+    "_sparse_addmm*": {"mat1": COO2, "self": rank(2), "mat2": rank(2)},
+    "sparse_sampled_addmm*": {"self": CSR, "mat1": rank(2), "mat2": rank(2)},
+    "_sparse_csr_*": {"self": CSR, "dim[]": [[0], [1]]},
+    **dict.fromkeys(["crow_indices*", "col_indices*"], {"self": CSR}),
+    **dict.fromkeys(["ccol_indices*", "row_indices*"], {"self": CSC}),
+    "_spdiags*": {
+        "diagonals": rank(2), "offsets": integers(1), "layout": [torch.sparse_coo, None],
+        "shape[]": lambda draw: [draw.size] * 2,
+    },
+    "*sparse_coo_tensor*": {
+        "indices": Shape(shape=lambda draw: (2, draw.size), dtype=I64),
+        "values": rank(1),
+        "size[]": lambda draw: [draw.size] * 2,
+        "sparse_dim": [2],
+        "dense_dim": [0],
+        "layout": [None, torch.sparse_coo],
+        "out": COO2,
+    },
+    **dict.fromkeys(
+        ["*sparse_compressed_tensor*", "*sparse_csr_tensor*", "*sparse_csc_tensor*",
+         "_validate_compressed_sparse_indices"],
+        {
+            **dict.fromkeys(
+                ["compressed_indices", "crow_indices", "ccol_indices", "compressed_idx"],
+                Shape(shape=lambda draw: (draw.size + 1,), dtype=I64, high=1),
+            ),
+            **dict.fromkeys(
+                ["plain_indices", "col_indices", "row_indices", "plain_idx"],
+                Shape(shape=(0,), dtype=I64),
+            ),
+            "values": Shape(shape=(0,)),
+            "size[]": lambda draw: [draw.size] * 2,
+            "layout": Always([torch.sparse_csr, torch.sparse_csc]),
+            "cdim": size, "dim": size, "nnz": [0], "dense_dim": [0],
+            "index_dtype": [I64, I32], "blocksize[]": lambda draw: [],
+        },
+    ),
+    "*sparse_csr_tensor*": {"layout": [torch.sparse_csr]},
+    "*sparse_csc_tensor*": {"layout": [torch.sparse_csc]},
+    **dict.fromkeys(
+        ["*sparse_bsr_tensor*", "*sparse_bsc_tensor*"],
+        {
+            **dict.fromkeys(
+                ["crow_indices", "ccol_indices"],
+                Shape(shape=lambda draw: (draw.size + 1,), dtype=I64, high=1),
+            ),
+            **dict.fromkeys(
+                ["col_indices", "row_indices"], Shape(shape=(0,), dtype=I64)
+            ),
+            "values": Shape(shape=(0, 1, 1)),
+            "size[]": lambda draw: [draw.size] * 2,
+            "layout": [torch.sparse_bsr],
+        },
+    ),
+    "*sparse_bsc_tensor*": {"layout": [torch.sparse_bsc]},
+    "to_sparse*": {
+        "layout": [None, torch.sparse_coo, torch.sparse_csr], "sparse_dim": [1, 2],
+        "dense_dim": [None, 0], "blocksize[]": [None, [1, 1]], "rank": in_turn(2),
+    },
+    "_to_sparse*": {
+        "layout": [torch.sparse_coo, torch.sparse_csr], "sparse_dim": [1, 2],
+        "dense_dim": [None, 0], "blocksize[]": lambda draw: [1, 1], "rank": in_turn(2),
+        "out": Shape(2, layout=torch.sparse_csr),
+    },
+    "_to_sparse": {"out": COO},
+    "_to_sparse_csc*": {"out": CSC},
+    "_to_sparse_bsr*": {"out": Shape(2, layout=torch.sparse_bsr)},
+    "_to_sparse_bsc*": {"out": Shape(2, layout=torch.sparse_bsc)},
+    # -- the rest --
+    "*meshgrid*": {"rank": in_turn(1)},
+    "gradient*": {"edge_order": [1, 2]},
+    "float_power_": {"self": Shape(dtype=F64)},
+    "_reshape_from_tensor": {"shape": Shape(shape=(1,), dtype=I64, low=9, high=10),
+                             "self": rank(2)},
+    "_rowwise_prune": {"rank": in_turn(2), "mask": Shape(1, BOOL)},
+    "_masked_softmax*": {"mask": Shape(dtype=BOOL), "dim": [None, 0]},
+}
