@@ -150,6 +150,10 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
 }
 // LITERALINCLUDE END: REGISTER_RNN
 
+// For both keys: torch's composite kernel is the one that autograd differentiates.
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) { register_packed_rnn(m); }
+TORCH_LIBRARY_IMPL(aten, AutogradPrivateUse1, m) { register_packed_rnn(m); }
+
 // LITERALINCLUDE START: REGISTER_TRANSFORMER
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("_native_multi_head_attention", native_multi_head_attention);

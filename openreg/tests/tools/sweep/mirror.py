@@ -75,6 +75,8 @@ class _Mirror:
         if tensor.is_meta:  # among bad arguments
             return tensor
         device = self.device or tensor.device
+        if getattr(tensor, "on_host", False):
+            device = tensor.device
         plain = tensor.detach()
         is_plain = type(plain) is torch.Tensor and not plain.is_quantized
         if plain.layout != torch.strided or not is_plain:

@@ -91,9 +91,9 @@ class Draw:
     def argument(self, argument: torch._C.Argument) -> Any:
         """Make one argument."""
         kind, hint = argument.real_type, self._hint(argument)
+        always = isinstance(hint, Always) or self.names_the_device(argument)
         if isinstance(kind, torch.OptionalType):
             kind = kind.getElementType()
-            always = isinstance(hint, Always) or self.names_the_device(argument)
             if not always and self.random.random() >= self.style.given:
                 return None
         if isinstance(hint, Always):
@@ -103,7 +103,7 @@ class Draw:
             make = self.out if argument.is_out else self.tensor
             many = hint(self) if callable(hint) else [hint] * self.count
             return [make(one) for one in many] if "List" in text else make(hint)
-        if hint is not None and not isinstance(hint, Shape) and not self.is_odd():
+        if hint is not None and not isinstance(hint, Shape) and (always or not self.is_odd()):
             made = hint(self) if callable(hint) else self.choice(hint)
             if isinstance(made, list) and made and argument.N:
                 made = (made * argument.N)[: argument.N]
@@ -125,6 +125,11 @@ class Draw:
         return many or self.hints.get(argument.name)
 
     def tensor(self, hint: Any = None) -> torch.Tensor:
+        made = self._tensor(hint)
+        made.on_host = isinstance(hint, Shape) and hint.on_host
+        return made
+
+    def _tensor(self, hint: Any = None) -> torch.Tensor:
         want = hint if isinstance(hint, Shape) else Shape()
         rank = self.rank if want.rank is None else want.rank
         rank = self.random.randrange(4) if self.is_odd() else rank
@@ -158,7 +163,7 @@ class Draw:
     ) -> torch.Tensor:
         if not (dtype.is_floating_point or dtype.is_complex):
             # Each number is an index of each dimension that has elements.
-            sizes = [size for size in self.sizes if size]
+            sizes = [size for size in self.sizes if size] if self.rank else [1]
             high = min(sizes, default=1) if want.high is None else want.high
             high = 2 if dtype == torch.bool else max(high, want.low + 1)
             return torch.randint(

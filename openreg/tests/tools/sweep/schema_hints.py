@@ -29,6 +29,7 @@ class Shape(NamedTuple):
     low: int = 0
     definite: bool = False  # symmetric and positive definite
     layout: torch.layout = torch.strided
+    on_host: bool = False  # the CPU has it, whatever the device of the others
 
 
 class Always(NamedTuple):
@@ -87,6 +88,10 @@ def rows(draw: Any) -> tuple[int, ...]:
     return tuple(draw.sizes[: draw.rank - 1])
 
 
+def channels(draw: Any) -> tuple[int, ...]:
+    return tuple(draw.sizes[1:2])
+
+
 def size(draw: Any) -> int:
     return draw.size
 
@@ -138,7 +143,7 @@ BY_NAME: dict[str, Any] = {
     "UPLO": ["L", "U"],
     "approximate": ["none", "tanh"],
     "side": ["left", "right"],
-    "pin_memory": [None, False],
+    "pin_memory": Always([None, False]),
     "norm": ["forward", "backward", "ortho"],
     "driver": [None],
     "mode": [0, 1, 2],
@@ -208,10 +213,13 @@ BAG = {
     "num_weights": size,
     "padding_idx": [-1],
 }
+LENGTHS = Shape(
+    shape=lambda draw: (draw.size,), dtype=I64, low=1, high=2, on_host=True
+)
 RNN = {
     "rank": in_turn(3),
     "data": rank(2),
-    "batch_sizes": Shape(shape=lambda draw: (draw.size,), dtype=I64, low=1, high=2),
+    "batch_sizes": LENGTHS,
     "hx": Shape(shape=lambda draw: (1, 1, draw.size)),
     "input": Shape(shape=lambda draw: (draw.size, 1, draw.size)),
     "batch_first": [False],
@@ -294,6 +302,7 @@ BY_OPERATOR: dict[str, dict[str, Any]] = {
     "index_reduce*": {"index": integers(1), "reduce": ["prod", "mean", "amax", "amin"]},
     "scatter*": {"reduce": ["add", "multiply"]},
     "scatter_reduce*": {"reduce": REDUCE},
+    "tensor_split": {"tensor_indices_or_sections": Shape(0, I64, low=1, on_host=True)},
     "narrow": {"start": Shape(0, I64, high=1)},
     "select*": {"src": below},
     "select_backward*": {"grad_output": below},
@@ -305,13 +314,11 @@ BY_OPERATOR: dict[str, dict[str, Any]] = {
     "bincount*": {"self": integers(1), "weights": rank(1), "minlength": [0, 5]},
     # -- statistics and normalization --
     "*batch_norm*": {
-        "weight": Always(rank(1)),
-        "running_mean": Always(rank(1)),
-        "running_var": Always(rank(1)),
-        "save_mean": Always(rank(1)),
-        "save_invstd": Always(rank(1)),
-        "save_var": Always(rank(1)),
-        "save_var_transform": Always(rank(1)),
+        **dict.fromkeys(
+            "weight bias running_mean running_var save_mean save_invstd save_var "
+            "save_var_transform".split(),
+            Always(Shape(shape=channels)),
+        ),
         "reserve": Shape(1, U8),
         "reservedSpace": Shape(1, U8),
         "impl_index": [0],
@@ -379,9 +386,14 @@ BY_OPERATOR: dict[str, dict[str, Any]] = {
         "reverse": [False],
     },
     "_pack_padded_sequence_backward": {
-        "batch_sizes": Shape(shape=lambda draw: (draw.size,), dtype=I64, low=1, high=2),
+        "batch_sizes": LENGTHS,
+        "input_size[]": lambda draw: [draw.size] * 3,
+        "grad": rank(2),
     },
-    "_pack_padded_sequence": {"input": rank(3), "lengths": integers(1)},
+    "_pack_padded_sequence": {"input": rank(3), "lengths": LENGTHS},
+    "_pad_packed_sequence": {
+        "data": rank(2), "batch_sizes": LENGTHS, "padding_value": [0.0, -1.0]
+    },
     "_scaled_dot_product_*": {"rank": in_turn(4)},
     "_native_multi_head_attention*": {
         "rank": in_turn(3),
@@ -401,7 +413,10 @@ BY_OPERATOR: dict[str, dict[str, Any]] = {
     "_fused_adam*": OPTIMIZER,
     "_fused_sgd*": OPTIMIZER,
     "_fused_adagrad*": OPTIMIZER,
-    "_foreach_addc*": {"scalars": Shape(shape=lambda draw: (draw.count,))},
+    "_foreach_addc*": {"scalars": Shape(shape=lambda draw: (draw.count,), on_host=True)},
+    "_weight_norm*": {"g": Shape(shape=lambda draw: (draw.sizes[0], 1, 1)[: draw.rank]),
+                      "dim": [0], "norms": Shape(shape=lambda draw: (draw.sizes[0], 1, 1)[: draw.rank])},
+    "l??space*": {"device": Always([torch.device("cpu")])},
     "_amp_update_scale*": {"growth_tracker": one(I32), "self": one(F32)},
     "*fake_quantize_per_tensor*": {
         "scale": one(F32), "zero_point": one(I32, high=1), "fake_quant_enabled": one(I64)
@@ -435,6 +450,7 @@ BY_OPERATOR: dict[str, dict[str, Any]] = {
     "fbgemm_pack_quantized_matrix": {"input": rank(2, I8)},
     "_weight_int8pack_mm": {"self": rank(2), "mat2": rank(2, I8), "scales": rank(1)},
     # -- sparse tensors --
+    "*sparse_*tensor*": {"device": Always([torch.device("cpu")])},
     **dict.fromkeys(
         ["_coalesce", "_indices*", "indices*", "coalesce", "_values*", "is_coalesced",
          "_nnz", "_dim?", "sparse_resize*", "_sparse_softmax*", "_sparse_log_softmax*",
