@@ -7,7 +7,8 @@ loaded, so a crash or a deadlock costs one case.
 """
 
 from torch_conformance._command import main
+from torch_conformance._outcome import Result
 from torch_conformance._report import Report, compare, read, show
-from torch_conformance._runner import Result, run
+from torch_conformance._runner import run
 
 __all__ = ["Report", "Result", "compare", "main", "read", "run", "show"]

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from torch_conformance._device import Device
 
 Body = Callable[["Device"], None]
-STEP = "torch_conformance: "  # begins the line in which a case says what it does next
+LIMIT = 120  # seconds without progress, until a case hangs: one call may compile
 LEVELS = (
     "name and module",
     "device and guard",
@@ -58,10 +58,6 @@ PAGES = {
 }
 
 
-class Missing(Exception):
-    """The device lacks a feature, or the machine lacks what would prove it."""
-
-
 # LITERALINCLUDE START: CONFORMANCE_CASE
 @dataclasses.dataclass(frozen=True)
 class Case:
@@ -73,10 +69,10 @@ class Case:
     expects: str  # a sentence about PyTorch
     implement: str  # the symbol, and the header or file that declares it
     page: str  # of the guide
-    needs: tuple[str, ...]  # capabilities, see _device.py
+    needs: tuple[str, ...]  # capabilities, see _capabilities.py
     body: Body
     loads: bool = True  # whether the runner loads the backend before the body
-    seconds: float = 60
+    seconds: float = LIMIT
 
     @property
     def area(self) -> str:
@@ -103,7 +99,7 @@ class Area:
         implement: str = "",
         page: str = "",
         loads: bool = True,
-        seconds: float = 60,
+        seconds: float = LIMIT,
     ) -> Callable[[Body], Body]:
         """Declare a function as a case; the rest is that of the area."""
 
@@ -131,7 +127,7 @@ class Area:
         implement: str = "",
         page: str = "",
         loads: bool = True,
-        seconds: float = 60,
+        seconds: float = LIMIT,
     ) -> None:
         """Add one case; ``what`` is its name within the area."""
         name = f"{self.name}.{what}"

@@ -13,9 +13,11 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from torch_conformance import _html
-from torch_conformance._case import LEVELS
+from torch_conformance._case import LEVELS, LIMIT
+from torch_conformance._load import LoadError
+from torch_conformance._outcome import Result
 from torch_conformance._report import Report, advice, compare, read, show
-from torch_conformance._runner import LoadError, Result, run, select
+from torch_conformance._runner import run, select
 
 
 def _levels(text: str) -> range:
@@ -30,6 +32,12 @@ def _jobs(text: str) -> int:
     if not re.fullmatch("[0-9]+", text) or int(text) < 1:
         raise argparse.ArgumentTypeError(f"expected a number from 1 on, got {text}")
     return int(text)
+
+
+def _seconds(text: str) -> float:
+    if not re.fullmatch(r"[0-9]+(\.[0-9]+)?", text) or float(text) == 0:
+        raise argparse.ArgumentTypeError(f"expected a number of seconds, got {text}")
+    return float(text)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -54,6 +62,13 @@ def _parser() -> argparse.ArgumentParser:
         "--jobs", type=_jobs, default=1, help="cases that run at the same time; 1"
     )
     parser.add_argument(
+        "--timeout",
+        type=_seconds,
+        metavar="SECONDS",
+        help="a case hangs after so many seconds without progress; "
+        f"{LIMIT}, and more for a compiler",
+    )
+    parser.add_argument(
         "--warm", action="store_true", help="load the backend once, before the forks"
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the report")
@@ -69,6 +84,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
     parser = _parser()
     options = parser.parse_args(arguments)
+    if find_spec("torch") is None:
+        parser.error("PyTorch is missing: install the one of your backend")
     words = options.k or ()
     if options.list:
         for case in select(options.level, words):
@@ -91,6 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             module=options.module,
             jobs=options.jobs,
             warm=options.warm,
+            timeout=options.timeout,
             each=_progress,
         )
     except LoadError as error:

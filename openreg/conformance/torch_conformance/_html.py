@@ -6,7 +6,7 @@ from __future__ import annotations
 from html import escape
 
 from torch_conformance._case import CASES
-from torch_conformance._report import Report, advice, level_name
+from torch_conformance._report import Report, advice, level_name, yes_or_no
 
 STYLE = """
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
@@ -34,6 +34,8 @@ def page(report: Report) -> str:
         f"Readiness {100 * report.readiness:.1f} %, level reached: {reached}, "
         f"torch {escape(report.torch)}"
     )
+    for name, there in report.capabilities.items():
+        summary += f"<br>{escape(name)}: {yes_or_no(there)}"
     rows = "".join(_row(report, number) for number in range(len(report.results)))
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from torch_conformance._case import CASES, LEVELS, PAGES, Case
-from torch_conformance._runner import Result
+from torch_conformance._outcome import OUTCOMES, Result
 
 EARLIER = " Name a file that --json wrote."
-OUTCOMES = ("passed", "wrong", "missing", "crashed", "hung")
 
 
 @dataclasses.dataclass
@@ -57,6 +56,15 @@ class Report:
     def complete(self) -> bool:
         return all(result.passed for result in self.results)
 
+    @property
+    def capabilities(self) -> dict[str, bool]:
+        """What the cases measured; one that found it is the proof."""
+        found: dict[str, bool] = {}
+        for result in self.results:
+            for name, there in result.measured.items():
+                found[name] = there or found.get(name, False)
+        return found
+
     def areas(self) -> list[tuple[int, str, list[Result]]]:
         """Level, area and results, in order."""
         found: dict[tuple[int, str], list[Result]] = {}
@@ -71,6 +79,7 @@ class Report:
             "torch": self.torch,
             "readiness": round(self.readiness, 4),
             "reached": self.reached,
+            "capabilities": self.capabilities,
             "levels": {str(n): round(self.score(n), 4) for n in self.levels},
             "results": [
                 dataclasses.asdict(r) | advice(CASES[r.case]) for r in self.results
@@ -111,12 +120,17 @@ def show(report: Report) -> str:
         share = report.score(level)
         bar = "#" * int(20 * share)
         lines.append(f"{level_name(level):{widths[0]}}  {bar:.<20} {_percent(share)}")
+    lines += [f"{name}: {yes_or_no(it)}" for name, it in report.capabilities.items()]
     reached = "none" if report.reached is None else report.reached
     lines.append(
         f"readiness of {report.device}: {_percent(report.readiness).strip()}, "
         f"level reached: {reached}"
     )
     return "\n".join(lines)
+
+
+def yes_or_no(there: bool) -> str:
+    return "yes" if there else "no"
 
 
 def _percent(share: float) -> str:
@@ -144,6 +158,7 @@ def read(file: Path) -> dict[str, Any]:
         earlier: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
         _ = {(result["case"], result["outcome"]) for result in earlier["results"]}
         earlier["readiness"] = float(earlier["readiness"])
+        earlier["capabilities"] = dict(earlier.get("capabilities", {}))
     except OSError as error:
         raise ValueError(f"cannot read {file}: {error.strerror}.{EARLIER}") from None
     except (KeyError, TypeError, ValueError) as error:
@@ -164,6 +179,12 @@ def compare(report: Report, earlier: dict[str, Any]) -> str:
     ]
     lines += [f"new: {name}, {new[name]}" for name in new if name not in old]
     lines += [f"not run: {name}" for name in old if name not in new]
+    before = earlier["capabilities"]
+    lines += [
+        f"{name}: {yes_or_no(before[name])} before, now {yes_or_no(there)}"
+        for name, there in report.capabilities.items()
+        if before.get(name, there) != there
+    ]
     then, now = 100 * earlier["readiness"], 100 * report.readiness
     lines.append(f"readiness: {then:.1f} % before, now {now:.1f} %")
     return "\n".join(lines)

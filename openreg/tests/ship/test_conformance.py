@@ -14,9 +14,12 @@ import torch_conformance
 from conformance.record import record, summary
 from starter_build import HIDDEN, install_starter
 from torch_conformance import _html
-from torch_conformance._case import CASES, LEVELS, PAGES, Area, Case, Missing
+from torch_conformance._case import CASES, LEVELS, PAGES, Area, Case
+from torch_conformance._child import attempt
+from torch_conformance._outcome import Missing, Result, told
+from torch_conformance._progress import progress
 from torch_conformance._report import Report, compare, read, show
-from torch_conformance._runner import Result, attempt, results, select, told
+from torch_conformance._runner import results, select
 
 ROOT = Path(__file__).resolve().parents[3]
 HEADERS = Path(torch.__file__).parent / "include"
@@ -95,7 +98,7 @@ def test_each_outcome_costs_one_case_only(monkeypatch):
         "a.exits": ("wrong", "SystemExit: 0"),
         "a.real_time": ("crashed", "signal 40"),
         "a.ended": ("crashed", "exit status 0"),
-        "a.hung": ("hung", "no end after 0.5 s"),
+        "a.hung": ("hung", "no progress for 0.5 s"),
         "a.passed": ("passed", ""),
     }
 
@@ -107,10 +110,32 @@ def test_a_feature_that_is_missing_is_never_skipped():
     assert (result.outcome, result.detail) == ("missing", "no two devices")
 
 
+def test_a_slow_case_that_makes_progress_does_not_hang():
+    def slow(_):
+        for _ in range(12):
+            time.sleep(0.25)
+            progress()
+
+    cases = [planted("a.slow", slow, seconds=1.5)]
+    (found,) = results(cases, "cpu", module=None, jobs=1, prepare=lambda: None)
+    assert found.outcome == "passed" and found.seconds > 2 * 1.5 - 0.5
+
+
+def test_a_case_is_over_although_a_child_of_it_goes_on():
+    def leaves_a_child(_):
+        if os.fork() == 0:
+            sleeps(_)
+
+    cases = [planted("a.passed", leaves_a_child, seconds=20)]
+    (found,) = results(cases, "cpu", module=None, jobs=1, prepare=lambda: None)
+    assert found.outcome == "passed" and found.seconds < 20
+
+
 def test_a_crash_names_the_last_step_of_the_case():
     def crashes(device):
         device.step("add")
         device.step("mul")
+        progress()
         os.write(1, b"a warning\n")
         os.kill(os.getpid(), signal.SIGKILL)
 
@@ -188,6 +213,24 @@ def test_a_run_is_compared_with_an_earlier_one(tmp_path):
     assert lines[-1].startswith("readiness: ")
 
 
+def test_a_capability_is_reported_and_lowers_no_score(tmp_path):
+    whole = report({})
+    first, second, third = whole.results[:3]
+    first.measured = {"kernels of two streams overlap": False}
+    second.measured = {"launches are asynchronous": False}
+    third.measured = {"launches are asynchronous": True}  # one proof is enough
+    assert whole.complete and whole.readiness == 1
+    lines = ["kernels of two streams overlap: no", "launches are asynchronous: yes"]
+    for line in lines:
+        assert f"\n{line}\n" in show(whole) and f"<br>{line}<" in _html.page(whole)
+    (tmp_path / "last.json").write_text(json.dumps(whole.as_json()))
+    first.measured = {"kernels of two streams overlap": True}
+    assert compare(whole, read(tmp_path / "last.json")).splitlines() == [
+        "kernels of two streams overlap: no before, now yes",
+        "readiness: 100.0 % before, now 100.0 %",
+    ]
+
+
 def test_a_recorded_run_keeps_counts_and_the_other_backends(tmp_path):
     file = tmp_path / "recorded.json"
     outcomes = {"device.context": "wrong", "streams.create": "missing"}
@@ -213,6 +256,8 @@ def test_the_command_refuses_wrong_arguments(capsys):
         (["--device", "cpu", "--jobs", "0"], "expected a number from 1 on, got 0"),
         (["--device", "cpu", "--jobs", "-1"], "expected a number from 1 on, got -1"),
         (["--device", "cpu", "--jobs", "two"], "expected a number from 1 on, got two"),
+        (["--device", "cpu", "--timeout", "0"], "expected a number of seconds, got 0"),
+        (["--device", "cpu", "--timeout", "-2"], "expected a number of seconds, got -"),
         (["--device", "cpu", "--against", "no.json"], "cannot read no.json: No such"),
     ):
         with pytest.raises(SystemExit) as stopped:
@@ -243,6 +288,7 @@ def ran(*arguments):
         ("{}", "KeyError: 'results'"),
         ("[]", "TypeError"),
         ('{"results": [], "readiness": null}', "TypeError"),
+        ('{"results": [], "readiness": 1, "capabilities": 2}', "TypeError"),
         ('{"results": [{"case": "a"}], "readiness": 1}', "KeyError: 'outcome'"),
         ('{"results": [{"case": [], "outcome": 1}], "readiness": 1}', "TypeError"),
         ("\udcff", "UnicodeDecodeError"),
@@ -384,7 +430,8 @@ except AssertionError as error:
 
 
 def test_a_rank_says_what_failed(run_forked):
-    program = RANKS_THAT_FAIL.format(folder=str(ROOT / "openreg"))
+    folder = ROOT / "openreg/conformance"
+    program = RANKS_THAT_FAIL.format(folder=str(folder))
     process = run_forked(program, TORCH_DEVICE_BACKEND_AUTOLOAD="0")
     said = process.stdout.splitlines()[-1]  # the other rank may see a closed connection
     assert said.startswith("the ranks end with [1, 1]: ")

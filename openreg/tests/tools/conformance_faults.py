@@ -24,7 +24,8 @@ sys.path.insert(0, str(TOOLS))
 
 from conformance.faults import Fault, all_faults  # noqa: E402
 from torch_conformance._case import Case  # noqa: E402
-from torch_conformance._runner import import_torch, load, results, select  # noqa: E402
+from torch_conformance._load import import_torch, load  # noqa: E402
+from torch_conformance._runner import results, select  # noqa: E402
 
 PAGE = TOOLS.parents[2] / "docs/reference/conformance-faults.md"
 HEAD = """\

@@ -17,6 +17,14 @@ SIZE = 3 << 20  # bytes
 memory = torch.accelerator
 
 
+def _ones(d: Device) -> torch.Tensor:
+    return torch.ones(SIZE, dtype=torch.uint8, device=d.type)
+
+
+def _zeros(d: Device) -> torch.Tensor:
+    return torch.zeros(SIZE, dtype=torch.uint8, device=d.type)
+
+
 @area.case("Allocated and peak bytes are counted.", "memory statistics")
 def statistics(d: Device) -> None:
     before = memory.memory_allocated()
@@ -68,15 +76,14 @@ def empty_cache(d: Device) -> None:
 )
 def other_stream(d: Device) -> None:
     side, other = torch.Stream(d()), torch.Stream(d())
-    d.slow()
-    d.synchronize()
+    d.warm(lambda: _ones(d).clone(), lambda: _zeros(d))
     with side:
-        x = torch.ones(SIZE, dtype=torch.uint8, device=d.type)
+        x = _ones(d)
         d.slow()
         y = x.clone()
         del x
     with other:
-        taken = [torch.zeros(SIZE, dtype=torch.uint8, device=d.type) for _ in range(4)]
+        taken = [_zeros(d) for _ in range(4)]
     d.synchronize()
     same(y, torch.ones(SIZE, dtype=torch.uint8), "overwritten while it was in use")
     check(len(taken) == 4, "")
@@ -91,16 +98,15 @@ def other_stream(d: Device) -> None:
 )
 def record_stream(d: Device) -> None:
     side = torch.Stream(d())
-    d.slow()
-    d.synchronize()
-    x = torch.ones(SIZE, dtype=torch.uint8, device=d.type)
+    d.warm(lambda: _ones(d).clone(), lambda: _zeros(d))
+    x = _ones(d)
     side.wait_stream(torch.accelerator.current_stream())
     with side:
         d.slow()
         y = x.clone()
     x.record_stream(side)
     del x
-    taken = [torch.zeros(SIZE, dtype=torch.uint8, device=d.type) for _ in range(4)]
+    taken = [_zeros(d) for _ in range(4)]
     d.synchronize()
     same(y, torch.ones(SIZE, dtype=torch.uint8), "reused while the stream used it")
     check(len(taken) == 4, "")

@@ -10,9 +10,11 @@ from pathlib import Path
 import torch
 import torch.distributed as dist
 
-from torch_conformance._case import Area, Missing
-from torch_conformance._device import Device, check, require, same
-from torch_conformance._runner import load, told
+from torch_conformance._case import Area
+from torch_conformance._capabilities import require
+from torch_conformance._device import Device, check, same
+from torch_conformance._load import load
+from torch_conformance._outcome import Missing, told
 
 area = Area(
     "distributed",
@@ -56,7 +58,7 @@ def _rank(
             store=dist.FileStore(f"{folder}/store", RANKS),
             rank=rank,
             world_size=RANKS,
-            timeout=timedelta(seconds=30),
+            timeout=timedelta(seconds=120),
         )
         work(d, index)
         dist.destroy_process_group()

@@ -60,8 +60,7 @@ def stream(d: Device) -> None:
     graph = torch.accelerator.Graph()
     with torch.Stream(d()), graph:
         x.add_(1)
-    d.slow()
-    d.synchronize()
+    d.warm(lambda: x.fill_(1), x.clone)
     with torch.Stream(d()) as side:
         d.slow()
         x.fill_(1)

@@ -4,8 +4,10 @@ from __future__ import annotations
 import torch
 import torch.nn.functional as F
 
-from torch_conformance._case import Area, Missing
+from torch_conformance._case import Area
 from torch_conformance._device import Device, same
+from torch_conformance._outcome import Missing
+from torch_conformance._progress import progress
 from torch_conformance.cases.operators import compare
 
 area = Area(
@@ -81,6 +83,7 @@ def _layer(d: Device, layer: torch.nn.Module, *shape: int) -> None:
     x = torch.randn(*shape)
     found = []
     for place in (torch.device("cpu"), d()):
+        progress()
         layer.zero_grad()
         layer.to(place)
         y = x.to(place, copy=True).requires_grad_()

@@ -25,6 +25,7 @@ Calls = dict[str, Callable[..., Any]]
 def compare(d: Device, calls: Calls, *inputs: torch.Tensor) -> None:
     """Call functions on the CPU and on the device, and compare all results."""
     for name, call in calls.items():
+        d.step(name)
         expected = tree_leaves(call(*(x.clone() for x in inputs)))
         actual = tree_leaves(call(*tree_map(d.on, inputs)))
         for theirs, ours in zip(expected, actual, strict=True):

@@ -5,7 +5,7 @@ import torch
 
 from torch_conformance._case import Area
 from torch_conformance._device import Device, check, refused
-from torch_conformance._runner import load
+from torch_conformance._load import load
 
 area = Area(
     "registration",

@@ -8,6 +8,7 @@ import torch
 
 from torch_conformance._case import Area
 from torch_conformance._device import Device, check
+from torch_conformance._progress import progress
 
 area = Area(
     "training",
@@ -46,6 +47,7 @@ def _train(
             torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
             steps.step()
             losses.append(loss.item())
+            progress()
         curves.append(losses)
     ours, theirs = torch.tensor(curves[1]), torch.tensor(curves[0])
     torch.testing.assert_close(ours, theirs, rtol=1e-3, atol=1e-4)
