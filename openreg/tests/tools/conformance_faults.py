@@ -11,18 +11,17 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
-import os
-import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 
 TOOLS = Path(__file__).resolve().parent
 sys.path.insert(0, str(TOOLS))
 
 from conformance.faults import Fault, all_faults  # noqa: E402
+from conformance.shim import run_behind_shim  # noqa: E402
+from conformance.variants import VARIANTS  # noqa: E402
+from conformance_variants import judge_variants, table  # noqa: E402
 from torch_conformance._case import Case  # noqa: E402
 from torch_conformance._load import import_torch, load  # noqa: E402
 from torch_conformance._runner import results, select  # noqa: E402
@@ -47,26 +46,17 @@ that fails. The last column has the other ones of its level: a fault of a basic 
 makes most cases fail. The cases of the compiler and of the operator database take
 minutes and do not run with a fault.
 
+{variants}
+
+## Faults
+
 | fault | where | case | outcome | what else fails |
 |---|---|---|---|---|
 """
-LIMIT = 20  # seconds of a case: a fault may let it hang
+LIMIT = 20  # seconds without progress: a fault may let a case hang
 LONG = {"compiler", "database"}  # areas of level 5
 AGAIN = 3  # so few other cases that fail are run again
 NAMED = 2  # so many of them have their names in the table
-
-
-def build_shim(folder: Path) -> Path:
-    """Compile the driver with faults."""
-    spec = find_spec("torch_openreg")
-    assert spec and spec.submodule_search_locations, "torch_openreg is not installed"
-    driver = TOOLS.parents[1] / "third_party/openreg"
-    library = folder / "shim.so"
-    compiler = os.environ.get("CC", "cc")
-    command = [compiler, "-shared", "-fPIC", "-O1", "-Wall", f"-I{driver}"]
-    command += [str(TOOLS / "conformance/shim.c"), "-o", str(library), "-ldl"]
-    subprocess.run(command, check=True)
-    return library
 
 
 @dataclasses.dataclass
@@ -80,13 +70,8 @@ class Finding:
 
 def measure(numbers: Sequence[int], *, alone: bool = False) -> list[Finding]:
     """Plant each fault; run the cases up to the level of its case, or that one."""
-    with tempfile.TemporaryDirectory() as folder:
-        shim = build_shim(Path(folder))
-        command = [sys.executable, __file__, "--run", *map(str, numbers)]
-        command += ["--alone"] if alone else []
-        env = {**os.environ, "LD_PRELOAD": str(shim)}
-        process = subprocess.run(command, env=env, stdout=subprocess.PIPE, check=True)
-    found = json.loads(process.stdout.splitlines()[-1])
+    options = ["--alone"] if alone else []
+    found = run_behind_shim(__file__, "--run", *map(str, numbers), *options)
     return [Finding(*finding) for finding in found]
 
 
@@ -145,7 +130,7 @@ def failing(found: dict[str, str], fault: Fault) -> list[str]:
     )
 
 
-def page(findings: Sequence[Finding]) -> str:
+def page(findings: Sequence[Finding], variants: str) -> str:
     """The page; every case passes without a fault, and no earlier level fails."""
     rows, found, only = [], 0, 0
     for fault, finding in zip(all_faults(), findings, strict=True):
@@ -159,7 +144,7 @@ def page(findings: Sequence[Finding]) -> str:
         shown = "not found" if missed else finding.broken
         cells = [fault.name, fault.where, f"`{fault.case}`", shown]
         rows.append(f"| {' | '.join(cells)} | {also(finding.others)} |")
-    head = HEAD.format(found=found, total=len(rows), only=only)
+    head = HEAD.format(found=found, total=len(rows), only=only, variants=variants)
     return head + "\n".join(rows) + "\n"
 
 
@@ -179,7 +164,8 @@ def main() -> int:
         found = run_here(given.run, given.alone)
         print(json.dumps([dataclasses.astuple(finding) for finding in found]))
         return 0
-    text = page(measure(range(len(all_faults()))))
+    variants = table(judge_variants(range(len(VARIANTS))))
+    text = page(measure(range(len(all_faults()))), variants)
     old = PAGE.read_text() if PAGE.exists() else ""
     PAGE.write_text(text)
     return int(text != old)
