@@ -123,11 +123,23 @@ def out_of_memory(d: Device) -> None:
     same(kept + d.put(1.0), torch.tensor([5.0]), "unusable behind the error")
 
 
+def _fits(d: Device, size: int) -> bool:
+    """Whether one allocation may be so large: some drivers limit its size."""
+    try:
+        torch.empty(size, dtype=torch.uint8, device=d.type)
+    except torch.OutOfMemoryError:
+        return False
+    memory.empty_cache()
+    return True
+
+
 @area.case("Cached memory is released before an allocation fails.", "memory statistics")
 def fragmentation(d: Device) -> None:
     free, _ = memory.get_memory_info()
-    for parts in (5, 3, 2, 1):
-        size = int(0.8 * free) // parts
+    most = int(0.8 * free)
+    pieces = next(filter(lambda count: _fits(d, most // count), (1, 2, 4, 8)), 1)
+    for parts in (5 * pieces, 3 * pieces, 2 * pieces, pieces):
+        size = most // parts
         kept = [
             torch.empty(size, dtype=torch.uint8, device=d.type) for _ in range(parts)
         ]
