@@ -73,7 +73,6 @@ class Device:
         progress()
         self._slow()
 
-    # LITERALINCLUDE START: CONFORMANCE_WARM
     def warm(self, *works: Work) -> None:
         """Run what a case measures or waits for once: the first launch may compile."""
         for work in (self.slow, *works):
@@ -81,7 +80,6 @@ class Device:
             progress()
         self.synchronize()
 
-    # LITERALINCLUDE END: CONFORMANCE_WARM
     def asynchronous(self) -> bool:
         """Measure whether a launch returns before its kernel has run."""
         if ASYNCHRONOUS not in self.measured:
@@ -93,7 +91,6 @@ class Device:
             self.synchronize()
         return self.measured[ASYNCHRONOUS]
 
-    # LITERALINCLUDE START: CONFORMANCE_OVERLAP
     def overlap(self) -> bool:
         """Measure whether kernels of two streams run at the same time."""
         if OVERLAP not in self.measured:
@@ -112,7 +109,6 @@ class Device:
             self.synchronize()
         return self.measured[OVERLAP]
 
-    # LITERALINCLUDE END: CONFORMANCE_OVERLAP
     def measure(self, capability: str, there: bool) -> None:
         """Report a capability: a device that lacks it is slower and not wrong."""
         self.measured[capability] = there

@@ -22,10 +22,11 @@ LONG = {"compiler", "database"}  # areas of level 5
 HEAD = """\
 ## Slow and small devices
 
-The same tool changes the backend in ways that are no faults. All cases of the levels 0
-to 5 pass, so no score drops, and the report names the capability that is missing:
+A device may lack what makes another one fast, and is not wrong for that. The tool
+changes the backend in such ways, and all cases of the levels 0 to 5 pass, so no score
+drops. The report names the capability that is missing:
 
-| device | cases that fail | what is reported as missing |
+| device | cases that fail | reported as missing |
 |---|---|---|
 """
 
