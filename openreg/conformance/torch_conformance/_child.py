@@ -1,5 +1,5 @@
 # A process that runs one case; see docs/ship/conformance.md.
-"""It tells the runner each step of the case and then its result, a line of JSON each."""
+"""The runner gets each step of the case and then its result, as lines of JSON."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def is_native(overload: Any, key: str) -> bool:
 
 # LITERALINCLUDE END: CONFORMANCE_NATIVE
 def partner_of(overload: Any) -> Any:
-    """The overload with ``out`` of a functional one, and the other way round."""
+    """Of a functional overload the one with ``out``, and of that one the functional."""
     packet = overload.overloadpacket
     out, inputs = _outputs_and_inputs(overload)
     for name in packet.overloads():

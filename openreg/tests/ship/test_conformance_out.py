@@ -4,7 +4,16 @@ import ast
 import pytest
 from starter_build import install_starter, package_of, run_on_starter
 
-OVERLOADS = ["add.Tensor", "add.out", "mm", "mm.out", "relu", "relu.out", "abs", "abs.out"]
+OVERLOADS = [
+    "add.Tensor",
+    "add.out",
+    "mm",
+    "mm.out",
+    "relu",
+    "relu.out",
+    "abs",
+    "abs.out",
+]
 # Kernels in place of those of a backend: the starter has none and falls back.
 PROGRAM = """
 import sys

@@ -24,7 +24,9 @@ def site(tmp_path_factory):
     """A folder in which pip has installed the kit and nothing else."""
     folder = tmp_path_factory.mktemp("kit")
     ignored = shutil.ignore_patterns("build", "*.egg-info", "__pycache__")
-    source = shutil.copytree(ROOT / "openreg/conformance", folder / "in", ignore=ignored)
+    source = shutil.copytree(
+        ROOT / "openreg/conformance", folder / "in", ignore=ignored
+    )
     command = [sys.executable, "-m", "pip", "install", "--no-build-isolation"]
     command += ["--no-index", "--quiet", "--target", folder / "site", source]
     subprocess.run(command, check=True)

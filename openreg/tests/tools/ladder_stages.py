@@ -104,9 +104,9 @@ STAGES = [
         5,
         "Native kernels",
         "Operators run on the device, at its speed. Without this stage they fall back "
-        "silently, so the program itself raises the error. It looks for the overload to "
-        "[write first](../operators/registration.md#the-out-overload-first): `out` of a "
-        "structured operator, or the functional one of `relu`.",
+        "silently, so the program itself raises the error. It looks for the overload "
+        "to [write first](../operators/registration.md#the-out-overload-first): `out` "
+        "of a structured operator, or the functional one of `relu`.",
         "[registration](../operators/registration.md), "
         "[structured operators](../operators/structured.md)",
         "20",

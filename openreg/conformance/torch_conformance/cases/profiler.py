@@ -4,8 +4,8 @@ from __future__ import annotations
 import torch
 from torch.profiler import ProfilerActivity, profile
 
-from torch_conformance._case import Area
 from torch_conformance._capabilities import ACTIVITIES
+from torch_conformance._case import Area
 from torch_conformance._device import SLOW, Device, check
 
 area = Area(

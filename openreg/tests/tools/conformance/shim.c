@@ -44,25 +44,25 @@ static int capturing = 0;
 typedef orError_t (*enqueue_t)(orEvent_t, orStream_t);
 static void wait_for_newest(orStream_t stream) {
   int device = 0;
-  ((orError_t(*)(int*))behind("orGetDevice"))(&device);
+  ((orError_t (*)(int*))behind("orGetDevice"))(&device);
   if (newest[device] != stream && !capturing) {
     orEvent_t mark = NULL;
-    ((orError_t(*)(orEvent_t*, unsigned))behind("orEventCreateWithFlags"))(&mark, 0);
+    ((orError_t (*)(orEvent_t*, unsigned))behind("orEventCreateWithFlags"))(&mark, 0);
     ((enqueue_t)behind("orEventRecord"))(mark, newest[device]);
-    ((orError_t(*)(orStream_t, orEvent_t))behind("orStreamWaitEvent"))(stream, mark);
+    ((orError_t (*)(orStream_t, orEvent_t))behind("orStreamWaitEvent"))(stream, mark);
     newest[device] = stream; /* the mark leaks, as the process ends soon */
   }
 }
 
 /* The statement, behind the work of all streams where there is one queue. */
-#define IN_QUEUE(STREAM, STATEMENT)   \
-  if (fault("one queue")) {           \
-    pthread_mutex_lock(&queue);       \
-    wait_for_newest(STREAM);          \
-    STATEMENT;                        \
-    pthread_mutex_unlock(&queue);     \
-  } else {                            \
-    STATEMENT;                        \
+#define IN_QUEUE(STREAM, STATEMENT) \
+  if (fault("one queue")) {         \
+    pthread_mutex_lock(&queue);     \
+    wait_for_newest(STREAM);        \
+    STATEMENT;                      \
+    pthread_mutex_unlock(&queue);   \
+  } else {                          \
+    STATEMENT;                      \
   }
 
 STAND_IN(orStreamDestroy, (orStream_t stream)) {
@@ -274,7 +274,8 @@ static orError_t run_alone(void* launch) {
   return error;
 }
 
-/* A kernel is compiled at its first launch: the call takes longer than a slow kernel. */
+/* A kernel is compiled at its first launch: the call takes longer than a slow kernel.
+ */
 static void compile_once(const char* name) {
   static char* compiled[1024];
   static int count = 0;

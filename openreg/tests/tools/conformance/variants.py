@@ -52,7 +52,9 @@ def _first_kernels() -> None:
 
 
 VARIANTS = (
-    Variant("One compute unit: kernels run one at a time", _driver("one unit"), (OVERLAP,)),
+    Variant(
+        "One compute unit: kernels run one at a time", _driver("one unit"), (OVERLAP,)
+    ),
     Variant("One queue for all streams of a device", _driver("one queue"), (OVERLAP,)),
     Variant("A kernel is compiled at its first launch", _driver("compiles"), ()),
     Variant("No `_sleep`, and a naive matrix product", _naive_product, ()),
