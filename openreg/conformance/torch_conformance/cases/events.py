@@ -6,7 +6,8 @@ import time
 import torch
 
 from torch_conformance._case import Area
-from torch_conformance._device import SLOW, Device, check, refused, same
+from torch_conformance._device import Device, check, refused, same
+from torch_conformance._slow import SLOW
 
 GUARD = "c10/core/impl/DeviceGuardImplInterface.h"
 area = Area(

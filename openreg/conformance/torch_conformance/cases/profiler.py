@@ -6,7 +6,8 @@ from torch.profiler import ProfilerActivity, profile
 
 from torch_conformance._capabilities import ACTIVITIES
 from torch_conformance._case import Area
-from torch_conformance._device import SLOW, Device, check
+from torch_conformance._device import Device, check
+from torch_conformance._slow import SLOW
 
 area = Area(
     "profiler",
