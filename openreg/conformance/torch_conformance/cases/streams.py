@@ -91,6 +91,14 @@ def in_order(d: Device) -> None:
     same(y, torch.ones(1000), "a kernel read too early or too late")
 
 
+def _idle(stream: torch.Stream) -> bool:
+    """Whether a stream has no kernel; a driver may put a short mark on any stream."""
+    end = time.perf_counter() + 0.3 * SLOW
+    while not stream.query() and time.perf_counter() < end:
+        time.sleep(0.001)
+    return stream.query()
+
+
 # LITERALINCLUDE START: CONFORMANCE_INDEPENDENT
 @area.case(
     "Operators use the current stream, and the other streams have no work.",
@@ -104,8 +112,8 @@ def independent(d: Device) -> None:
     with side:
         d.slow()
     check(not (asynchronous and side.query()), "a busy stream has no work")
-    check(other.query(), "the work of a stream is on another one as well")
-    check(current().query(), "the work of a side stream runs on the default stream")
+    check(_idle(other), "the work of a stream is on another one as well")
+    check(_idle(current()), "the work of a side stream runs on the default stream")
     d.synchronize()
     d.overlap()  # it is reported: one compute unit runs one kernel at a time
 

@@ -119,7 +119,7 @@ STAND_IN(orMemcpyAsync,
   if (fault("copy stream")) stream = NULL;
   orError_t error = orSuccess;
   IN_QUEUE(stream, error = REAL(orMemcpyAsync)(dst, src, n, kind, stream));
-  if (fault("copy blocks")) REAL(orStreamSynchronize)(stream);
+  if (fault("copy blocks") && !capturing) REAL(orStreamSynchronize)(stream);
   return error;
 }
 
@@ -322,7 +322,7 @@ STAND_IN(orLaunchKernel, (const char* name, orKernel_t kernel, void* args,
   }
   orError_t error = orSuccess;
   IN_QUEUE(stream, error = REAL(orLaunchKernel)(name, kernel, args, destroy, stream));
-  if (fault("launch blocks")) REAL(orStreamSynchronize)(stream);
+  if (fault("launch blocks") && !capturing) REAL(orStreamSynchronize)(stream);
   return error;
 }
 
