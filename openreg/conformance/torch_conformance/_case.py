@@ -69,7 +69,7 @@ class Case:
     expects: str  # a sentence about PyTorch
     implement: str  # the symbol, and the header or file that declares it
     page: str  # of the guide
-    needs: tuple[str, ...]  # capabilities, see _capabilities.py
+    needs: tuple[str, ...]  # features, see _features.py
     body: Body
     loads: bool = True  # whether the runner loads the backend before the body
     seconds: float = LIMIT

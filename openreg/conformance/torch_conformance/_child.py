@@ -24,8 +24,8 @@ Prepare = Callable[[], object]
 # LITERALINCLUDE START: CONFORMANCE_CHILD
 def attempt(case: Case, device: str, module: str | None, prepare: Prepare) -> Result:
     """Run a case in this process, which runs nothing else."""
-    from torch_conformance._capabilities import require
     from torch_conformance._device import Device
+    from torch_conformance._features import require
 
     under_test = Device(device, module)
     result = Result(case.name, "passed", measured=under_test.measured)

@@ -10,9 +10,9 @@ from pathlib import Path
 import torch
 import torch.distributed as dist
 
-from torch_conformance._capabilities import require
 from torch_conformance._case import Area
 from torch_conformance._device import Device, check, same
+from torch_conformance._features import require
 from torch_conformance._load import load
 from torch_conformance._outcome import Missing, told
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 import torch
 from torch.profiler import ProfilerActivity, profile
 
-from torch_conformance._capabilities import ACTIVITIES
 from torch_conformance._case import Area
 from torch_conformance._device import Device, check
+from torch_conformance._features import ACTIVITIES
 from torch_conformance._slow import SLOW
 
 area = Area(
