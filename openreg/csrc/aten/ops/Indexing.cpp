@@ -262,6 +262,11 @@ at::Tensor embedding_dense_backward(const at::Tensor& grad_output,
   TORCH_CHECK(indices.scalar_type() == at::kLong || indices.scalar_type() == at::kInt,
               "Expected tensor for argument #2 'indices' to have one of the following ",
               "scalar types: Long, Int; but got ", indices.toString(), " instead");
+  TORCH_CHECK(grad_output.dim() > 0 &&
+                  grad_output.numel() == indices.numel() * grad_output.size(-1),
+              "openreg: embedding_dense_backward: expected one row for each of ",
+              indices.numel(), " indices, but got a gradient of size ",
+              grad_output.sizes());
   at::Tensor out =
       at::empty({num_weights, grad_output.size(-1)}, grad_output.options());
   launch_out("embedding_dense_backward", at::embedding_dense_backward_outf,

@@ -174,6 +174,9 @@ ThreeTensors native_group_norm_backward(
     int64_t C, int64_t HxW, int64_t group, std::array<bool, 3> output_mask) {
   check_same_device("native_group_norm_backward", grad_out, input, mean, rstd, weight);
   check_gradient("native_group_norm_backward", grad_out, input);
+  TORCH_CHECK(input.numel() == N * C * HxW,
+              "openreg: native_group_norm_backward: expected an input of ", N, " x ", C,
+              " x ", HxW, " elements, but got ", input.sizes());
   const at::Tensor& parameter = is_given(weight) ? *weight : input;
   const ThreeTensors grads = gradients(input, parameter.options(), {C},
                                        input.suggest_memory_format(), output_mask);

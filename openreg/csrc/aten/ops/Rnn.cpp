@@ -76,8 +76,8 @@ struct Packed<kFunction> {
 template <class Result, class State>
 using PackedLayer = Result(const at::Tensor&, const at::Tensor&, State, at::TensorList,
                            bool, int64_t, double, bool, bool);
-using PackedLstm = PackedLayer<std::tuple<at::Tensor, at::Tensor, at::Tensor>,
-                               at::TensorList>;
+using PackedLstm =
+    PackedLayer<std::tuple<at::Tensor, at::Tensor, at::Tensor>, at::TensorList>;
 using PackedRnn = PackedLayer<std::tuple<at::Tensor, at::Tensor>, const at::Tensor&>;
 
 }  // namespace

@@ -9,6 +9,7 @@ LIBRARY = "it belongs to the library of another device"
 HOOK = "a hook for devices, which the CPU does not have"
 AUTOGRAD = "it belongs to autograd, and needs a graph; other ways differentiate"
 NESTED = "its arguments or results are nested tensors, which no way compares"
+PACKED = "a library packs its weights, and no generated tensor is one of them"
 TESTS = "torch tests its own code with it"
 # Names or patterns of what is not called, and why.
 LEFT_OUT = {
@@ -20,6 +21,8 @@ LEFT_OUT = {
     **dict.fromkeys(["_make_dual*", "_unpack_dual", "get_gradients"], AUTOGRAD),
     **dict.fromkeys(["_nested*", "nested*", "to_padded_tensor*"], NESTED),
     **dict.fromkeys(["_test*", "_foobar*", "_assert*", "_print"], TESTS),
+    **dict.fromkeys(["fbgemm_*", "quantized_*_cell"], PACKED),
+    "get_device": "it answers which device this is",
     "record_stream": "it takes a stream; openreg/tests/runtime checks it",
     "*pin_memory*": "only memory of the CPU can be pinned",
     "_get_tracing_state": "it asks the tracer",

@@ -10,7 +10,10 @@ from typing import Any, NamedTuple
 import torch
 from torch.testing._internal.opinfo.core import SampleInput
 
-from .schema_hints import BY_NAME, BY_OPERATOR, Always, Shape
+from .schema_names import BY_NAME
+from .schema_operators import BY_OPERATOR
+from .schema_shapes import Always, Shape
+from .schema_sparse import SPARSE
 from .views import view_in_memory
 
 
@@ -46,7 +49,7 @@ DTYPES = (torch.float32, torch.float64, torch.int64, torch.bool, torch.complex64
 @cache
 def _hints(operator: str) -> dict[str, Any]:
     found = dict(BY_NAME)
-    for pattern, hints in BY_OPERATOR.items():
+    for pattern, hints in (BY_OPERATOR | SPARSE).items():
         if fnmatch(operator, pattern):
             found |= hints
     return found
@@ -103,7 +106,8 @@ class Draw:
             make = self.out if argument.is_out else self.tensor
             many = hint(self) if callable(hint) else [hint] * self.count
             return [make(one) for one in many] if "List" in text else make(hint)
-        if hint is not None and not isinstance(hint, Shape) and (always or not self.is_odd()):
+        taken = hint is not None and not isinstance(hint, Shape)
+        if taken and (always or not self.is_odd()):
             made = hint(self) if callable(hint) else self.choice(hint)
             if isinstance(made, list) and made and argument.N:
                 made = (made * argument.N)[: argument.N]
@@ -175,11 +179,13 @@ class Draw:
         return made
 
     def integer(self) -> int:
-        return self.random.choice((-4, 5, 7)) if self.is_odd() else self.choice((1, 0, 2, -1))
+        odd = -4, 5, 7
+        return self.random.choice(odd) if self.is_odd() else self.choice((1, 0, 2, -1))
 
     def number(self) -> Any:
         odd = True, 2j, float("nan"), -7, 1e30
-        return self.random.choice(odd) if self.is_odd() else self.choice((1, 2, 0.5, 0, -1))
+        usual = 1, 2, 0.5, 0, -1
+        return self.random.choice(odd) if self.is_odd() else self.choice(usual)
 
     def real(self) -> float:
         return self.choice((0.5, 1.0, 0.1, 2.0, 0.0))
@@ -209,7 +215,6 @@ OF_TYPES: dict[str, Callable[[Draw, int | None], Any]] = {
     "Device": lambda draw, _: torch.device("cpu"),
     "Generator": lambda draw, _: torch.Generator().manual_seed(draw.turn),
     "Storage": lambda draw, _: draw.tensor().untyped_storage(),
-
 }
 _PYTHON = {"int": int, "float": (int, float), "bool": bool, "str": str}
 
