@@ -2,14 +2,12 @@
 // docs/operators/structured.md.
 #include <ATen/CPUFunctions.h>
 #include <ATen/Operators.h>
-#include <ATen/ScalarOps.h>
 #include <ATen/ops/_dirichlet_grad.h>
 #include <ATen/ops/_standard_gamma_grad.h>
 #include <ATen/ops/addbmm_native.h>
 #include <ATen/ops/erfinv_meta.h>
 #include <ATen/ops/i0_meta.h>
 #include <ATen/ops/index_reduce_meta.h>
-#include <ATen/ops/isin.h>
 #include <ATen/ops/isin_meta.h>
 #include <ATen/ops/linalg_cross_meta.h>
 #include <ATen/ops/logaddexp2_meta.h>
@@ -54,20 +52,6 @@ at::Tensor& isin_out(const at::Tensor& elements, const at::Tensor& tests,
   return cpu::isin_outf(elements, tests.contiguous(), assume_unique, invert, out);
 }
 
-// Torch's meta function allocates a vector for the answer about one number, and its
-// kernels of the CPU and of CUDA resize it. A launched kernel cannot.
-at::Tensor isin_scalar(const at::Scalar& element, const at::Tensor& tests,
-                       bool assume_unique, bool invert) {
-  return at::isin(c10::scalar_to_tensor(element, tests.device()), tests, assume_unique,
-                  invert);
-}
-
-at::Tensor& isin_scalar_out(const at::Scalar& element, const at::Tensor& tests,
-                            bool assume_unique, bool invert, at::Tensor& out) {
-  return at::isin_outf(c10::scalar_to_tensor(element, tests.device()), tests,
-                       assume_unique, invert, out);
-}
-
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   structured<op::erfinv, op::erfinv_out, meta::structured_erfinv, cpu::erfinv_outf>(m);
   structured<op::i0, op::i0_out, meta::structured_i0, cpu::i0_outf>(m);
@@ -79,8 +63,6 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
              meta::structured_isin_Tensor_Tensor, isin_out>(m);
   structured<op::isin_Tensor_Scalar, op::isin_Tensor_Scalar_out,
              meta::structured_isin_Tensor_Scalar, cpu::isin_outf>(m);
-  m.impl("isin.Scalar_Tensor", isin_scalar);
-  m.impl("isin.Scalar_Tensor_out", isin_scalar_out);
   structured<op::linalg_cross, op::linalg_cross_out, meta::structured_linalg_cross,
              cpu::linalg_cross_outf>(m);
   structured<op::renorm, op::renorm_out, Renorm, cpu::renorm_outf>(m);
