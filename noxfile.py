@@ -30,6 +30,7 @@ from nox_support.environments import (  # noqa: E402
     step,
     torch_of,
 )
+from nox_support.kit import KIT_SOURCES, install_kit  # noqa: E402
 from nox_support.machine import THIS, check_machine  # noqa: E402
 from nox_support.releases import compare_releases, try_releases  # noqa: E402
 from nox_support.site import SITE, find_pages, render  # noqa: E402
@@ -44,7 +45,6 @@ from nox_support.wheels import check_wheel  # noqa: E402
 BUILD = ROOT / "build"
 WHEELS = BUILD / "dist"
 PACKAGES = [
-    "openreg/torch_conformance",
     "openreg/torch_openreg",
     "openreg/torch_openreg_compare",
     "openreg/torch_openreg_diagnose",
@@ -66,7 +66,7 @@ OPERATOR_SOURCES = [
     "openreg/tests/tools/sweep",
     "requirements/tests.txt",
 ]
-SITE_SOURCES = [*OPERATOR_SOURCES, "docs", "requirements/docs.txt"]
+SITE_SOURCES = [*OPERATOR_SOURCES, *KIT_SOURCES, "docs", "requirements/docs.txt"]
 SITE_SOURCES += [
     "openreg/benchmarks/budget.py",
     "openreg/tests/examples",
@@ -74,6 +74,7 @@ SITE_SOURCES += [
 # What the examples of a page depend on, besides the page itself.
 EXAMPLE_SOURCES = [
     *OPERATOR_SOURCES,
+    *KIT_SOURCES,
     "docs/_ext",
     *("openreg/tests/autoload", "openreg/tests/custom", "openreg/tests/python_only"),
     "openreg/tests/examples",
@@ -93,7 +94,7 @@ TYPED_TOOLS = ["noxfile.py", "tests/nox_support", "openreg/new_backend.py"]
 TYPED_TOOLS += ["openreg/cloning", "openreg/check_wheel.py", "openreg/merge_wheels.py"]
 TYPED_TOOLS += ["openreg/try_wheel.py", "tests/lint_workflows.py"]
 TYPED_SOURCES = {  # by the environment that has what they import
-    "tests": [*TYPED_TOOLS, *PACKAGES, *TYPED_PROGRAMS],
+    "tests": [*TYPED_TOOLS, *PACKAGES, KIT_SOURCES[1], *TYPED_PROGRAMS],
     "docs": ["docs/_ext"],
 }
 BACKEND_TESTS = "openreg/tests"
@@ -368,6 +369,7 @@ def install_backend(session: nox.Session, target: Target = HERE) -> Path:
         wheel = next(wheels.glob("torch_openreg-*.whl"))
         run(session, tools, "pip", "install", *flags, str(wheel))
         installed.write_text(key)
+    install_kit(session, tools)
     return tools
 
 

@@ -76,8 +76,6 @@ class CMakeBuild(build_ext):
 # VENDOR: name your packages; without the first entry point, programs import the backend
 setup(
     packages=[
-        "torch_conformance",
-        "torch_conformance.cases",
         "torch_openreg",
         "torch_openreg._inductor",
         "torch_openreg.openreg",
@@ -85,13 +83,11 @@ setup(
         "torch_openreg_diagnose",
     ],
     package_dir={
-        "torch_conformance": "openreg/torch_conformance",
         "torch_openreg": "openreg/torch_openreg",
         "torch_openreg_compare": "openreg/torch_openreg_compare",
         "torch_openreg_diagnose": "openreg/torch_openreg_diagnose",
     },
     package_data={
-        "torch_conformance": ["py.typed"],
         "torch_openreg": ["lib/*.so", "py.typed", "*.pyi"],
         "torch_openreg_compare": ["py.typed"],
         "torch_openreg_diagnose": ["py.typed", "*.json"],

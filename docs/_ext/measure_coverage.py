@@ -25,7 +25,7 @@ DUMP = Path(__file__).with_name("dump_counts.c")
 PACKAGE = ROOT / "openreg" / "torch_openreg"
 # They are no part of that package, and import nothing of it.
 TOOLS = [ROOT / "openreg" / f"torch_openreg_{name}" for name in ("compare", "diagnose")]
-TOOLS += [ROOT / "openreg" / "torch_conformance"]
+TOOLS += [ROOT / "openreg" / "conformance" / "torch_conformance"]
 # The same as in setup.py.
 ENTRY_POINTS = """
 [torch.backends]

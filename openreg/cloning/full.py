@@ -30,10 +30,6 @@ EDITS: dict[str, list[tuple[str, str]]] = {
     "setup.py": [
         ('        "torch_openreg_compare",\n', ""),
         ('        "torch_openreg_diagnose",\n', ""),
-        ('        "torch_conformance",\n', ""),
-        ('        "torch_conformance.cases",\n', ""),
-        ('        "torch_conformance": "openreg/torch_conformance",\n', ""),
-        ('        "torch_conformance": ["py.typed"],\n', ""),
         (
             '        "torch_openreg_compare": "openreg/torch_openreg_compare",\n',
             "",

@@ -30,7 +30,7 @@ EMPHASIS = {
     *("state-dict API", "ticket", "tiles", "torchao", "twin", "ways", "wrapper"),
     *("wrong values", "zero tensor", "cause", "slow kernel", "twins", "build"),
     *("sources", "finds", "one line", "plug-in", "program", "refused"),
-    *("stays on the CPU", "works unchanged"),
+    *("stays on the CPU", "works unchanged", "capability"),
 }
 REQUIRED = """
 dispatcher, dispatch key, kernel, kernel launch, asynchronous, stream, event,

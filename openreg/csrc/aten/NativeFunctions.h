@@ -97,6 +97,10 @@ at::Tensor& index_out(const at::Tensor& self, const IndexList& indices,
 at::Tensor& index_put_impl_(at::Tensor& self, const IndexList& indices,
                             const at::Tensor& values, bool accumulate, bool unsafe);
 at::Tensor index_select(const at::Tensor& self, int64_t dim, const at::Tensor& index);
+at::Tensor isin_scalar(const at::Scalar& element, const at::Tensor& tests,
+                       bool assume_unique, bool invert);
+at::Tensor& isin_scalar_out(const at::Scalar& element, const at::Tensor& tests,
+                            bool assume_unique, bool invert, at::Tensor& out);
 at::Tensor& index_select_out(const at::Tensor& self, int64_t dim,
                              const at::Tensor& index, at::Tensor& out);
 at::Tensor embedding_dense_backward(const at::Tensor& grad_output,

@@ -238,6 +238,10 @@ void register_im2col(torch::Library& m);
 // the order input, forget, cell, output; [B, 3 H] for GRU: reset, update, new.
 using optional_tensor = std::optional<at::Tensor>;
 
+// The layers for packed sequences. Torch makes them of other operators, and reads the
+// sizes of the batches on the host.
+void register_packed_rnn(torch::Library& m);
+
 // Returns the new hidden state, the new cell state, and what the backward needs.
 std::tuple<at::Tensor, at::Tensor, at::Tensor> fused_lstm_cell(
     const at::Tensor& input_gates, const at::Tensor& hidden_gates, const at::Tensor& cx,

@@ -37,6 +37,7 @@
 #include "csrc/aten/kernels/IntegerDivision.h"
 #include "csrc/kernels/cpu/Functions.h"
 #include "csrc/aten/kernels/OutVariants.h"
+#include "csrc/aten/kernels/RangeFactories.h"
 #include "csrc/aten/launch/IteratorKernel.h"
 
 namespace at::native {
@@ -111,6 +112,13 @@ void prelu_backward_kernel(at::TensorIterator& iterator) {
   launch_out("_prelu_kernel_backward", cpu::out_variant<at::_prelu_kernel_backward>,
              std::array{iterator.tensor(0), iterator.tensor(1)}, iterator.tensor(4),
              iterator.tensor(2), iterator.tensor(3));
+}
+
+// The iterator has the numbers from 0 to `length` - 1, which the window replaces.
+void kaiser_window_kernel(at::TensorIteratorBase& iterator, int64_t length,
+                          double beta) {
+  launch_out("kaiser_window", kernels::kaiser_window_out,
+             std::array{iterator.tensor(0)}, length, beta);
 }
 
 void unfold_backward_kernel(at::Tensor& out, const at::Tensor& grad, int64_t dim,
@@ -198,6 +206,7 @@ REGISTER_PRIVATEUSE1_DISPATCH(put_stub, openreg::put_kernel)
 REGISTER_PRIVATEUSE1_DISPATCH(logit_stub, openreg::logit_kernel)
 REGISTER_PRIVATEUSE1_DISPATCH(prelu_backward_stub, openreg::prelu_backward_kernel)
 REGISTER_PRIVATEUSE1_DISPATCH(unfold_backward_stub, openreg::unfold_backward_kernel)
+REGISTER_PRIVATEUSE1_DISPATCH(kaiser_window_stub, openreg::kaiser_window_kernel)
 REGISTER_PRIVATEUSE1_DISPATCH(complex_stub, openreg::complex_kernel)
 REGISTER_PRIVATEUSE1_DISPATCH(polar_stub, openreg::polar_kernel)
 }  // namespace at::native

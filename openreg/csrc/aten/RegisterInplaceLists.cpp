@@ -15,8 +15,8 @@ namespace openreg {
 namespace op = at::_ops;
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  update<op::_fused_sgd_, at::_fused_sgd_, Lists<false>>(m);
-  update<op::_fused_sgd__tensor_lr, at::_fused_sgd_, Lists<false>>(m);
+  update<op::_fused_sgd_, at::_fused_sgd_, Sgd>(m);
+  update<op::_fused_sgd__tensor_lr, at::_fused_sgd_, Sgd>(m);
   update<op::_fused_adam_, at::_fused_adam_, Lists<true>>(m);
   update<op::_fused_adam__tensor_lr, at::_fused_adam_, Lists<true>>(m);
   update<op::_fused_adamw_, at::_fused_adamw_, Lists<true>>(m);

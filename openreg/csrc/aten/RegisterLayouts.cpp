@@ -163,8 +163,7 @@ TORCH_LIBRARY_IMPL(aten, NestedTensorPrivateUse1, m) {
 }
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   for (const char* name : {"_nested_view_from_buffer", "_nested_from_padded"}) {
-    m.impl(name, torch::CppFunction::makeFromBoxedFunction<
-                     &redispatch_to_cpu_key<DispatchKey::CPU>>());
+    m.impl(name, torch::CppFunction::makeFromBoxedFunction<&nested_from_host_sizes>());
   }
 }
 // LITERALINCLUDE END: NESTED

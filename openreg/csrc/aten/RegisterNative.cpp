@@ -30,6 +30,8 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("_index_put_impl_", index_put_impl_);
   m.impl("index_select", index_select);
   m.impl("index_select.out", index_select_out);
+  m.impl("isin.Scalar_Tensor", isin_scalar);
+  m.impl("isin.Scalar_Tensor_out", isin_scalar_out);
   m.impl("embedding_dense_backward", embedding_dense_backward);
   m.impl("masked_fill_.Scalar", masked_fill_scalar_);
   m.impl("masked_fill_.Tensor", masked_fill_tensor_);
@@ -134,6 +136,10 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("_thnn_fused_gru_cell_backward", fused_gru_cell_backward);
 }
 // LITERALINCLUDE END: REGISTER_RNN
+
+// For both keys: torch's composite kernel is the one that autograd differentiates.
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) { register_packed_rnn(m); }
+TORCH_LIBRARY_IMPL(aten, AutogradPrivateUse1, m) { register_packed_rnn(m); }
 
 // LITERALINCLUDE START: REGISTER_TRANSFORMER
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {

@@ -44,6 +44,13 @@ struct Renorm : meta::structured_renorm {
   }
 };
 
+// The kernel of the CPU flattens the elements to look for without a copy, which strides
+// may rule out.
+at::Tensor& isin_out(const at::Tensor& elements, const at::Tensor& tests,
+                     bool assume_unique, bool invert, at::Tensor& out) {
+  return at::cpu::isin_outf(elements, tests.contiguous(), assume_unique, invert, out);
+}
+
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   cpu::on_cpu<op::erfinv, op::erfinv_out, meta::structured_erfinv, at::cpu::erfinv_outf>(m);
   cpu::on_cpu<op::i0, op::i0_out, meta::structured_i0, at::cpu::i0_outf>(m);
@@ -52,11 +59,9 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   cpu::on_cpu<op::index_reduce, op::index_reduce_out, IndexReduce,
              cpu::without_warnings<at::cpu::index_reduce_outf>>(m);
   cpu::on_cpu<op::isin_Tensor_Tensor, op::isin_Tensor_Tensor_out,
-             meta::structured_isin_Tensor_Tensor, at::cpu::isin_outf>(m);
+             meta::structured_isin_Tensor_Tensor, isin_out>(m);
   cpu::on_cpu<op::isin_Tensor_Scalar, op::isin_Tensor_Scalar_out,
              meta::structured_isin_Tensor_Scalar, at::cpu::isin_outf>(m);
-  cpu::on_cpu<op::isin_Scalar_Tensor, op::isin_Scalar_Tensor_out,
-             meta::structured_isin_Scalar_Tensor, at::cpu::isin_outf>(m);
   cpu::on_cpu<op::linalg_cross, op::linalg_cross_out, meta::structured_linalg_cross,
              at::cpu::linalg_cross_outf>(m);
   cpu::on_cpu<op::renorm, op::renorm_out, Renorm, at::cpu::renorm_outf>(m);

@@ -31,6 +31,16 @@ namespace openreg {
 namespace op = at::_ops;
 namespace meta = at::meta;
 
+// The kernels do not convert from half, which CUDA's do.
+struct LogSoftmaxMeta : meta::structured__log_softmax {
+  void meta(const at::Tensor& self, int64_t dim, bool half_to_float) {
+    TORCH_CHECK(!half_to_float,
+                "openreg: _log_softmax: half_to_float is not supported; convert the "
+                "input first");
+    meta::structured__log_softmax::meta(self, dim, half_to_float);
+  }
+};
+
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   cpu::on_cpu<op::all, op::all_all_out, meta::structured_all, at::cpu::all_outf>(m);
   cpu::on_cpu<op::all_dim, op::all_out, meta::structured_all_dim, at::cpu::all_outf>(m);
@@ -67,7 +77,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   cpu::on_cpu<op::_softmax_backward_data, op::_softmax_backward_data_out,
              meta::structured__softmax_backward_data, at::cpu::_softmax_backward_data_outf>(
       m);
-  cpu::on_cpu<op::_log_softmax, op::_log_softmax_out, meta::structured__log_softmax,
+  cpu::on_cpu<op::_log_softmax, op::_log_softmax_out, LogSoftmaxMeta,
              at::cpu::_log_softmax_outf>(m);
   cpu::on_cpu<op::_log_softmax_backward_data, op::_log_softmax_backward_data_out,
              meta::structured__log_softmax_backward_data,

@@ -8,7 +8,7 @@ calls = 0
 
 
 # LITERALINCLUDE START: ATTENTION_PROVIDER
-OPERATOR = "_scaled_dot_product_fused_attention_overrideable"
+OPERATOR = "_scaled_dot_product_efficient_attention"
 
 
 class Active:

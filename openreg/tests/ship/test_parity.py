@@ -61,7 +61,7 @@ def test_nothing_is_found_where_nothing_is_wrong():
     assert report.operators > 300
     assert report.findings == [] and report.result is None
     names = " ".join(report.unchecked)
-    assert "fused_attention" in names and "lstm" in names
+    assert "efficient_attention" in names and "lstm" in names
     assert "0 out of tolerance" in report.show()
 
 

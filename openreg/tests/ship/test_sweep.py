@@ -1,4 +1,6 @@
 # Every operator of PyTorch's database, against the CPU; see docs/ship/sweep.md.
+import fnmatch
+
 import pytest
 import torch
 from sweep import known, last_run, runner
@@ -25,6 +27,7 @@ from sweep.exceptions import (
 from sweep.known import KNOWN, Known, problems, unused
 from sweep.known_of_ways import some
 from sweep.mirror import mirror, names_a_device, parts, tensors
+from sweep.overloads import overloads
 from sweep.table import table
 from sweep.ways import WAYS, call
 
@@ -72,6 +75,25 @@ def test_some_operators_are_right_in_the_other_ways(part):
     assert sum(verdict.verdict == "right" for verdict in verdicts) > 0.9 * len(cases)
 
 
+# Overloads that the database never calls, and that once were wrong.
+ONCE_WRONG = ["isin.Scalar_Tensor", "isin.Scalar_Tensor_out", "kaiser_window.beta"]
+EVERY_OVERLOAD = 25
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64"])
+def test_some_overloads_are_right_with_arguments_of_their_schema(dtype):
+    cases = [case for case in more_cases() if case[1:] == (dtype, "schema")]
+    assert len(cases) > 2500
+    chosen = cases[::EVERY_OVERLOAD]
+    chosen += [c for c in cases if c.operator[6:] in ONCE_WRONG and c not in chosen]
+    verdicts = runner.run_all(chosen, {dtype: 2})
+    assert not problems(verdicts), table(verdicts)
+    named = [v for v in verdicts if v.operator[6:] in ONCE_WRONG]
+    assert len(named) == len(ONCE_WRONG)
+    assert all(verdict.verdict == "right" for verdict in named)
+    assert sum(verdict.verdict == "right" for verdict in verdicts) > 0.5 * len(chosen)
+
+
 def test_the_other_cases_are_in_all_ways_and_dtypes():
     cases = [*all_cases(), *more_cases()]
     assert len(cases) == len(set(cases)) > 25000
@@ -106,8 +128,10 @@ def test_the_cases_are_those_of_the_whole_database():
 def test_every_exception_names_an_operator():
     names = {*ARBITRARY_VALUES, *ARBITRARY_STRIDES, *HOST_ARGUMENTS}
     names.update(ROUNDED_ELSEWHERE, (name for name, _ in NOT_CALLED))
-    names.update(name for known in KNOWN for name in known.operators)
-    assert names <= set(OPERATORS)
+    all_names = {*OPERATORS, *overloads()}
+    assert names <= all_names
+    patterns = {one for known in KNOWN for one in known.operators}
+    assert not [one for one in patterns if not fnmatch.filter(all_names, one)]
 
 
 @pytest.mark.filterwarnings("ignore")  # samples may be deprecated ones

@@ -83,6 +83,7 @@ RETURNS: dict[str, Callable[[Case], Any]] = {
     "_current_device": lambda c: _C._current_device(),
     "_set_device": lambda c: _C._set_device(0),
     "_exchange_device": lambda c: _C._exchange_device(0),
+    "_switch_to": lambda c: _C._switch_to(c.stream).back(),
     "_check_device_index": lambda c: _C._check_device_index(0),
     "_device_properties": lambda c: _C._device_properties(0),
     "_initialize": lambda c: _C._initialize(),
@@ -131,8 +132,8 @@ RETURNS: dict[str, Callable[[Case], Any]] = {
         True, True, 3, False, 10, True, []
     ),
 }
-# Binding of process groups: test_distributed_threads.py.
-ELSEWHERE = {"ProcessGroupOCCL"}
+# Of process groups: test_distributed_threads.py. _switch_to returns the other one.
+ELSEWHERE = {"ProcessGroupOCCL", "_StreamSwitch"}
 
 
 def refused(call: Callable[..., Any], *arguments: Any) -> None:

@@ -11,34 +11,40 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
-import os
-import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 
 TOOLS = Path(__file__).resolve().parent
 sys.path.insert(0, str(TOOLS))
 
 from conformance.faults import Fault, all_faults  # noqa: E402
+from conformance.shim import run_behind_shim  # noqa: E402
+from conformance.variants import VARIANTS  # noqa: E402
+from conformance_variants import judge_variants, table  # noqa: E402
 from torch_conformance._case import Case  # noqa: E402
-from torch_conformance._runner import import_torch, load, results, select  # noqa: E402
+from torch_conformance._load import import_torch, load  # noqa: E402
+from torch_conformance._runner import results, select  # noqa: E402
 
 PAGE = TOOLS.parents[2] / "docs/reference/conformance-faults.md"
 HEAD = """\
 # Faults that the conformance kit finds
 
-After this page you know what the [conformance kit](../ship/conformance.md) finds in a
-broken backend, and which case finds it.
+A test suite proves little until it has found mistakes. This page lists what the
+[conformance kit](../ship/conformance.md) finds in a broken backend, which case finds
+it, and which devices it must not blame.
 
-`openreg/tests/tools/conformance_faults.py` generates the table. It plants one fault at
-a time in the complete backend and runs each case up to the level of the case of the
-row, in a process of its own. Without a fault, the same cases pass. A fault of the
-**driver** is in a library that is loaded in front of the driver, a fault of the
-**device module** in `torch.openreg`, and a wrong **kernel** replaces that of an
-operator.
+`openreg/tests/tools/conformance_faults.py` generates both tables.
+
+{variants}
+
+## Faults
+
+The tool plants one fault at a time in the complete backend and runs each case up to the
+level of the case of the row, in a process of its own. Without a fault, the same cases
+pass. A fault of the **driver** is in a library that is loaded in front of the driver, a
+fault of the **device module** in `torch.openreg`, and a wrong **kernel** replaces that
+of an operator.
 
 **Found: {found} of {total}.** No case of an earlier level fails, so the case of the row
 is on the level where a run first shows the fault. For {only} faults it is the only case
@@ -49,23 +55,10 @@ minutes and do not run with a fault.
 | fault | where | case | outcome | what else fails |
 |---|---|---|---|---|
 """
-LIMIT = 20  # seconds of a case: a fault may let it hang
+LIMIT = 20  # seconds without progress: a fault may let a case hang
 LONG = {"compiler", "database"}  # areas of level 5
 AGAIN = 3  # so few other cases that fail are run again
 NAMED = 2  # so many of them have their names in the table
-
-
-def build_shim(folder: Path) -> Path:
-    """Compile the driver with faults."""
-    spec = find_spec("torch_openreg")
-    assert spec and spec.submodule_search_locations, "torch_openreg is not installed"
-    driver = TOOLS.parents[1] / "third_party/openreg"
-    library = folder / "shim.so"
-    compiler = os.environ.get("CC", "cc")
-    command = [compiler, "-shared", "-fPIC", "-O1", "-Wall", f"-I{driver}"]
-    command += [str(TOOLS / "conformance/shim.c"), "-o", str(library), "-ldl"]
-    subprocess.run(command, check=True)
-    return library
 
 
 @dataclasses.dataclass
@@ -79,13 +72,8 @@ class Finding:
 
 def measure(numbers: Sequence[int], *, alone: bool = False) -> list[Finding]:
     """Plant each fault; run the cases up to the level of its case, or that one."""
-    with tempfile.TemporaryDirectory() as folder:
-        shim = build_shim(Path(folder))
-        command = [sys.executable, __file__, "--run", *map(str, numbers)]
-        command += ["--alone"] if alone else []
-        env = {**os.environ, "LD_PRELOAD": str(shim)}
-        process = subprocess.run(command, env=env, stdout=subprocess.PIPE, check=True)
-    found = json.loads(process.stdout.splitlines()[-1])
+    options = ["--alone"] if alone else []
+    found = run_behind_shim(__file__, "--run", *map(str, numbers), *options)
     return [Finding(*finding) for finding in found]
 
 
@@ -144,7 +132,7 @@ def failing(found: dict[str, str], fault: Fault) -> list[str]:
     )
 
 
-def page(findings: Sequence[Finding]) -> str:
+def page(findings: Sequence[Finding], variants: str) -> str:
     """The page; every case passes without a fault, and no earlier level fails."""
     rows, found, only = [], 0, 0
     for fault, finding in zip(all_faults(), findings, strict=True):
@@ -158,7 +146,7 @@ def page(findings: Sequence[Finding]) -> str:
         shown = "not found" if missed else finding.broken
         cells = [fault.name, fault.where, f"`{fault.case}`", shown]
         rows.append(f"| {' | '.join(cells)} | {also(finding.others)} |")
-    head = HEAD.format(found=found, total=len(rows), only=only)
+    head = HEAD.format(found=found, total=len(rows), only=only, variants=variants)
     return head + "\n".join(rows) + "\n"
 
 
@@ -178,7 +166,8 @@ def main() -> int:
         found = run_here(given.run, given.alone)
         print(json.dumps([dataclasses.astuple(finding) for finding in found]))
         return 0
-    text = page(measure(range(len(all_faults()))))
+    variants = table(judge_variants(range(len(VARIANTS))))
+    text = page(measure(range(len(all_faults()))), variants)
     old = PAGE.read_text() if PAGE.exists() else ""
     PAGE.write_text(text)
     return int(text != old)

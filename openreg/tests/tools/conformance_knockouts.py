@@ -26,12 +26,9 @@ sys.path[:0] = [str(TOOLS), str(TOOLS.parent / "support")]
 from starter_build import environment, package_of  # noqa: E402
 from starter_knockouts import SECTIONS, build, label, pieces, publish  # noqa: E402
 from torch_conformance._case import Case  # noqa: E402
-from torch_conformance._runner import (  # noqa: E402
-    Result,
-    import_torch,
-    results,
-    select,
-)
+from torch_conformance._load import import_torch  # noqa: E402
+from torch_conformance._outcome import Result  # noqa: E402
+from torch_conformance._runner import results, select  # noqa: E402
 
 PAGE = TOOLS.parents[2] / "docs/reference/conformance-knockouts.md"
 LONG = {"compiler", "database"}  # areas that take minutes

@@ -63,6 +63,7 @@ NAMED = same(
     "index_put_": Named("index_put", inplace=True),
     "masked_fill_": Named("masked_fill.Scalar", inplace=True, numbers=""),
     "index_fill_": Named("index_fill.int_Scalar", inplace=True),
+    "kaiser_window": Named("kaiser_window.beta"),
     "masked_scatter_": Named("masked_scatter", inplace=True),
     "multi_margin_loss": Named("multi_margin_loss", more="ey", numbers=".^"),
     "multi_margin_loss_backward": Named(

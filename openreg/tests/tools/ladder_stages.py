@@ -103,8 +103,9 @@ STAGES = [
     Stage(
         5,
         "Native kernels",
-        "Operators run on the device, at its speed. Without this stage they fall back "
-        "silently, so the program itself raises the error.",
+        "Operators run on the device. Without this stage they fall back silently, so "
+        "the program looks for the overloads "
+        "[to write first](../operators/registration.md#the-out-overload-first).",
         "[registration](../operators/registration.md), "
         "[structured operators](../operators/structured.md)",
         "20",

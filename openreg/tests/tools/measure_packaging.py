@@ -34,7 +34,7 @@ RECORD = Path(__file__).with_name("packaging.json")
 # What a build reads.
 SOURCES = [
     *("CMakeLists.txt", "LICENSE", "README.md", "cmake", "pyproject.toml", "setup.py"),
-    *("openreg/csrc", "openreg/third_party", "openreg/torch_conformance"),
+    *("openreg/csrc", "openreg/third_party"),
     *("openreg/torch_openreg", "openreg/torch_openreg_compare"),
     "openreg/torch_openreg_diagnose",
 ]

@@ -19,6 +19,9 @@ at::Tensor& logspace_out(const at::Scalar& start, const at::Scalar& end, int64_t
 at::Tensor& range_out(const at::Scalar& start, const at::Scalar& end,
                       const at::Scalar& step, at::Tensor& out);
 
+// Writes a symmetric Kaiser window to `out`, which has `length` elements, two or more.
+at::Tensor& kaiser_window_out(int64_t length, double beta, at::Tensor& out);
+
 // Writes the identity matrix of `n` rows and `m` columns to `out`.
 at::Tensor& eye_out(int64_t n, int64_t m, at::Tensor& out);
 

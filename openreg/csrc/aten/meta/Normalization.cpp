@@ -130,9 +130,12 @@ void GroupNorm::meta(const at::Tensor& input, const OptionalTensor& weight,
 
 void GroupNormBackward::meta(const at::Tensor& grad_out, const at::Tensor& input,
                              const at::Tensor&, const at::Tensor&,
-                             const OptionalTensor& weight, int64_t, int64_t C, int64_t,
-                             int64_t, std::array<bool, 3> mask) {
+                             const OptionalTensor& weight, int64_t N, int64_t C,
+                             int64_t HxW, int64_t, std::array<bool, 3> mask) {
   check_gradient("native_group_norm_backward", grad_out, input);
+  TORCH_CHECK(input.numel() == N * C * HxW,
+              "openreg: native_group_norm_backward: expected an input of ", N, " x ", C,
+              " x ", HxW, " elements, but got ", input.sizes());
   gradients(input, input.suggest_memory_format(), weight, {C}, mask);
 }
 

@@ -4,6 +4,7 @@
 
 #include <ATen/ExpandUtils.h>
 #include <ATen/MemoryOverlap.h>
+#include <ATen/ScalarOps.h>
 #include <ATen/WrapDimUtils.h>
 #include <ATen/native/IndexingUtils.h>
 #include <ATen/native/Resize.h>
@@ -15,6 +16,7 @@
 #include <ATen/ops/index_meta.h>
 #include <ATen/ops/index_ops.h>
 #include <ATen/ops/index_select.h>
+#include <ATen/ops/isin.h>
 #include <ATen/ops/nonzero.h>
 #include <ATen/ops/zeros.h>
 
@@ -264,6 +266,11 @@ at::Tensor embedding_dense_backward(const at::Tensor& grad_output,
   TORCH_CHECK(indices.scalar_type() == at::kLong || indices.scalar_type() == at::kInt,
               "Expected tensor for argument #2 'indices' to have one of the following ",
               "scalar types: Long, Int; but got ", indices.toString(), " instead");
+  TORCH_CHECK(grad_output.dim() > 0 &&
+                  grad_output.numel() == indices.numel() * grad_output.size(-1),
+              "openreg: embedding_dense_backward: expected one row for each of ",
+              indices.numel(), " indices, but got a gradient of size ",
+              grad_output.sizes());
   at::Tensor out =
       at::empty({num_weights, grad_output.size(-1)}, grad_output.options());
   launch_out("embedding_dense_backward", at::embedding_dense_backward_outf,
@@ -338,6 +345,20 @@ at::Tensor& nonzero_out(const at::Tensor& self, at::Tensor& out) {
 at::Tensor nonzero(const at::Tensor& self) {
   at::Tensor out = at::empty({0}, self.options().dtype(at::kLong));
   return nonzero_out(self, out);
+}
+
+// Torch's meta function allocates a vector for the answer about one number, and its
+// kernels of the CPU and of CUDA resize it. A launched kernel cannot.
+at::Tensor isin_scalar(const at::Scalar& element, const at::Tensor& tests,
+                       bool assume_unique, bool invert) {
+  return at::isin(c10::scalar_to_tensor(element, tests.device()), tests, assume_unique,
+                  invert);
+}
+
+at::Tensor& isin_scalar_out(const at::Scalar& element, const at::Tensor& tests,
+                            bool assume_unique, bool invert, at::Tensor& out) {
+  return at::isin_outf(c10::scalar_to_tensor(element, tests.device()), tests,
+                       assume_unique, invert, out);
 }
 
 }  // namespace openreg

@@ -14,6 +14,17 @@
 
 namespace openreg {
 
+void nested_from_host_sizes(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  const size_t count = op.schema().arguments().size();
+  for (const c10::IValue& value : torch::jit::last(*stack, count).slice(1)) {
+    TORCH_CHECK(!value.isTensor() || value.toTensor().is_cpu(),
+                "openreg: ", op.operator_name().name,
+                ": the sizes of a nested tensor must be on ", "the CPU, but are on ",
+                value.toTensor().device());
+  }
+  redispatch_to_cpu_key<c10::DispatchKey::CPU>(op, stack);
+}
+
 // LITERALINCLUDE START: ZERO_TENSOR
 at::Tensor zero_tensor(at::IntArrayRef size, std::optional<at::ScalarType> dtype,
                        std::optional<at::Layout>, std::optional<at::Device> device,

@@ -21,6 +21,10 @@ void redispatch_to_cpu_key(const c10::OperatorHandle& op, torch::jit::Stack* sta
 }
 // LITERALINCLUDE END: BORROW
 
+// Boxed kernel: the same for a nested tensor made of a buffer and tensors of sizes.
+// Torch reads the sizes on the host, so they must be there.
+void nested_from_host_sizes(const c10::OperatorHandle& op, torch::jit::Stack* stack);
+
 // A tensor of zeros that has no memory; torch makes them for forward mode.
 at::Tensor zero_tensor(at::IntArrayRef size, std::optional<at::ScalarType> dtype,
                        std::optional<at::Layout> layout,

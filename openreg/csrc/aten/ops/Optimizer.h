@@ -99,10 +99,25 @@ struct Lists {
     const auto collect = [&]<class T>(const T& value) {
       if constexpr (std::is_same_v<T, at::TensorList>) {
         lists.push_back(value);
+      } else if constexpr (std::is_same_v<T, at::Tensor>) {  // a learning rate
+        TORCH_CHECK(value.numel() == 1, "openreg: ", name,
+                    ": expected one learning rate, but got a tensor of size ",
+                    value.sizes());
       }
     };
     (collect(args), ...);
     check_lists(name, lists, kHasSteps);
+  }
+};
+
+// The same for SGD, whose kernels keep no buffer without momentum.
+struct Sgd {
+  static void check(const char* name, at::TensorList self, at::TensorList grads,
+                    at::TensorList buffers, double weight_decay, double momentum,
+                    const auto&... rest) {
+    TORCH_CHECK(momentum != 0 || buffers.empty(), "openreg: ", name,
+                ": expected no buffers for a momentum of 0, but got ", buffers.size());
+    Lists<false>::check(name, self, grads, buffers, weight_decay, momentum, rest...);
   }
 };
 

@@ -66,6 +66,11 @@ at::Tensor& range_out(const at::Scalar& start, const at::Scalar& end,
   return out;
 }
 
+at::Tensor& range_of_ones_out(const at::Scalar& start, const at::Scalar& end,
+                              at::Tensor& out) {
+  return range_out(start, end, /*step=*/1, out);
+}
+
 at::Tensor& eye_m_out(int64_t n, int64_t m, at::Tensor& out) {
   TORCH_CHECK(n >= 0, "n must be greater or equal to 0, got ", n);
   TORCH_CHECK(m >= 0, "m must be greater or equal to 0, got ", m);
@@ -83,6 +88,7 @@ void register_ranges(torch::Library& m) {
   m.impl("linspace.out", linspace_out);
   m.impl("logspace.out", logspace_out);
   m.impl("range.out", range_out);
+  m.impl("range.out_", range_of_ones_out);
   m.impl("eye.out", eye_out);
   m.impl("eye.m_out", eye_m_out);
 }

@@ -4,6 +4,10 @@
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
+#include <ATen/ops/gru_native.h>
+#include <ATen/ops/lstm_native.h>
+#include <ATen/ops/rnn_relu_native.h>
+#include <ATen/ops/rnn_tanh_native.h>
 
 #include <array>
 
@@ -54,7 +58,37 @@ void check_grad(const char* name, const optional_tensor& tensor,
               " and of size ", sizes);
 }
 
+// A layer that torch makes of other operators, for sizes of batches on the CPU.
+template <auto* kFunction>
+struct Packed;
+template <class Result, class... Rest,
+          Result (*kFunction)(const at::Tensor&, const at::Tensor&, Rest...)>
+struct Packed<kFunction> {
+  static Result call(const at::Tensor& data, const at::Tensor& batch_sizes,
+                     Rest... rest) {
+    TORCH_CHECK(batch_sizes.is_cpu(),
+                "openreg: a packed sequence has batch_sizes on the CPU, but they are ",
+                "on ", batch_sizes.device());
+    return kFunction(data, batch_sizes, rest...);
+  }
+};
+
+template <class Result, class State>
+using PackedLayer = Result(const at::Tensor&, const at::Tensor&, State, at::TensorList,
+                           bool, int64_t, double, bool, bool);
+using PackedLstm =
+    PackedLayer<std::tuple<at::Tensor, at::Tensor, at::Tensor>, at::TensorList>;
+using PackedRnn = PackedLayer<std::tuple<at::Tensor, at::Tensor>, const at::Tensor&>;
+
 }  // namespace
+
+void register_packed_rnn(torch::Library& m) {
+  namespace native = at::native;
+  m.impl("lstm.data", Packed<static_cast<PackedLstm*>(native::lstm)>::call);
+  m.impl("gru.data", Packed<static_cast<PackedRnn*>(native::gru)>::call);
+  m.impl("rnn_relu.data", Packed<static_cast<PackedRnn*>(native::rnn_relu)>::call);
+  m.impl("rnn_tanh.data", Packed<static_cast<PackedRnn*>(native::rnn_tanh)>::call);
+}
 
 // LITERALINCLUDE START: LSTM_CELL
 std::tuple<at::Tensor, at::Tensor, at::Tensor> fused_lstm_cell(

@@ -2,8 +2,8 @@
 import torch
 
 # LITERALINCLUDE START: LADDER_STAGE_5
-hot = ["add.Tensor", "mm", "addmm", "relu", "sum.dim_IntList", "threshold_backward"]
-for name in hot:
+structured = ["add.out", "mm.out", "addmm.out", "sum.IntList_out"]
+for name in [*structured, "threshold_backward.grad_input", "relu"]:
     if not torch._C._dispatch_has_kernel_for_dispatch_key(
         f"aten::{name}", "PrivateUse1"
     ):

@@ -156,6 +156,15 @@ def not_written(own: Kernel, x: Any, other: Any, *, out: Any, **kwargs: Any) -> 
     return out
 
 
+def dense_out(own: Kernel, x: Any, other: Any, *, out: Any) -> Any:
+    """Write the elements in order, as if `out` were dense."""
+    result = own(x, other, out=torch.empty(0, dtype=out.dtype, device=out.device))
+    if out.shape != result.shape:
+        out.resize_(result.shape)
+    out.as_strided(out.shape, result.stride()).copy_(result)
+    return out
+
+
 def narrow_indices(own: Kernel, *args: Any) -> Any:
     return own(*args).to(torch.int32)
 
@@ -240,6 +249,7 @@ AROUND: tuple[Around, ...] = (
     ("add.Tensor", "does not promote", no_promotion, "operators.promotion"),
     ("mul_.Tensor", "ignores a view", only_dense, "operators.in_place_and_out"),
     ("add.out", "writes nothing", not_written, "operators.in_place_and_out"),
+    ("mm.out", "ignores the strides of `out`", dense_out, "native operators.out"),
     ("argmin", "returns 32-bit indices", narrow_indices, "operators.reductions"),
     ("linalg_cholesky_ex", "hides an error", no_error, "operators.refusals"),
     ("tanh_backward", "has a wrong sign", other_sign, "autograd.backward"),

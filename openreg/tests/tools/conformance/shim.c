@@ -1,8 +1,9 @@
-/* A driver with one fault, chosen by CONFORMANCE_FAULT; see docs/ship/conformance.md.
+/* A driver with the faults of CONFORMANCE_FAULT; see docs/ship/conformance.md.
  * Preloaded: each function stands in front of the driver's function of the same name.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,9 +11,18 @@
 struct orStream; /* C gives a struct in a parameter list a scope of its own */
 #include "include/openreg.h"
 
+/* Whether a name is one of those in the variable, between commas. */
 static int fault(const char* name) {
-  const char* chosen = getenv("CONFORMANCE_FAULT");
-  return chosen != NULL && strcmp(chosen, name) == 0;
+  const char* at = getenv("CONFORMANCE_FAULT");
+  const size_t length = strlen(name);
+  while (at != NULL) {
+    if (strncmp(at, name, length) == 0 && (at[length] == ',' || at[length] == 0)) {
+      return 1;
+    }
+    at = strchr(at, ',');
+    if (at != NULL) ++at;
+  }
+  return 0;
 }
 
 /* The driver's own function. RTLD_NEXT does not find it: Python loads the driver
@@ -25,6 +35,42 @@ static void* behind(const char* name) {
   typedef orError_t(*NAME##_t) PARAMETERS; \
   OPENREG_API orError_t NAME PARAMETERS
 #define REAL(NAME) ((NAME##_t)behind(#NAME))
+
+/* One queue for all streams of a device: what is enqueued waits for what was before. */
+static pthread_mutex_t queue = PTHREAD_MUTEX_INITIALIZER;
+static orStream_t newest[64] = {NULL}; /* of a device: where its last work is */
+static int capturing = 0;
+
+typedef orError_t (*enqueue_t)(orEvent_t, orStream_t);
+static void wait_for_newest(orStream_t stream) {
+  int device = 0;
+  ((orError_t (*)(int*))behind("orGetDevice"))(&device);
+  if (newest[device] != stream && !capturing) {
+    orEvent_t mark = NULL;
+    ((orError_t (*)(orEvent_t*, unsigned))behind("orEventCreateWithFlags"))(&mark, 0);
+    ((enqueue_t)behind("orEventRecord"))(mark, newest[device]);
+    ((orError_t (*)(orStream_t, orEvent_t))behind("orStreamWaitEvent"))(stream, mark);
+    newest[device] = stream; /* the mark leaks, as the process ends soon */
+  }
+}
+
+/* The statement, behind the work of all streams where there is one queue. */
+#define IN_QUEUE(STREAM, STATEMENT) \
+  if (fault("one queue")) {         \
+    pthread_mutex_lock(&queue);     \
+    wait_for_newest(STREAM);        \
+    STATEMENT;                      \
+    pthread_mutex_unlock(&queue);   \
+  } else {                          \
+    STATEMENT;                      \
+  }
+
+STAND_IN(orStreamDestroy, (orStream_t stream)) {
+  for (int device = 0; device < 64; ++device) {
+    if (newest[device] == stream) newest[device] = NULL;
+  }
+  return REAL(orStreamDestroy)(stream);
+}
 
 STAND_IN(orStreamQuery, (orStream_t stream)) {
   return fault("stream query") ? orSuccess : REAL(orStreamQuery)(stream);
@@ -71,8 +117,9 @@ STAND_IN(orMemcpyAsync,
   if (fault("last byte") && n > 1) n -= 1;
   if (fault("no copy")) return orSuccess;
   if (fault("copy stream")) stream = NULL;
-  const orError_t error = REAL(orMemcpyAsync)(dst, src, n, kind, stream);
-  if (fault("copy blocks")) REAL(orStreamSynchronize)(stream);
+  orError_t error = orSuccess;
+  IN_QUEUE(stream, error = REAL(orMemcpyAsync)(dst, src, n, kind, stream));
+  if (fault("copy blocks") && !capturing) REAL(orStreamSynchronize)(stream);
   return error;
 }
 
@@ -177,7 +224,9 @@ STAND_IN(orEventRecord, (orEvent_t event, orStream_t stream)) {
   if (fault("no record")) return orSuccess;
   if (fault("one record") && seen_before(event, 1)) return orSuccess;
   if (fault("record stream")) stream = NULL;
-  return REAL(orEventRecord)(event, stream);
+  orError_t error = orSuccess;
+  IN_QUEUE(stream, error = REAL(orEventRecord)(event, stream));
+  return error;
 }
 
 STAND_IN(orStreamWaitEvent, (orStream_t stream, orEvent_t event)) {
@@ -214,6 +263,34 @@ typedef struct {
   orHostFn_t destroy;
 } Launch;
 
+/* One compute unit: kernels run one at a time, whatever their streams. */
+static pthread_mutex_t unit = PTHREAD_MUTEX_INITIALIZER;
+
+static orError_t run_alone(void* launch) {
+  const Launch* const inner = (Launch*)launch;
+  pthread_mutex_lock(&unit);
+  const orError_t error = inner->kernel(inner->args);
+  pthread_mutex_unlock(&unit);
+  return error;
+}
+
+/* A kernel is compiled at its first launch: the call takes longer than a slow kernel.
+ */
+static void compile_once(const char* name) {
+  static char* compiled[1024];
+  static int count = 0;
+  static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_lock(&mutex);
+  int i = 0;
+  while (i < count && strcmp(compiled[i], name) != 0) ++i;
+  if (i == count) {
+    usleep(400000);
+    compiled[i % 1024] = strdup(name);
+    count = i < 1023 ? i + 1 : 1023;
+  }
+  pthread_mutex_unlock(&mutex);
+}
+
 static orError_t run_without_error(void* launch) {
   const Launch* const inner = (Launch*)launch;
   inner->kernel(inner->args);
@@ -233,16 +310,19 @@ STAND_IN(orLaunchKernel, (const char* name, orKernel_t kernel, void* args,
     if (destroy != NULL) destroy(args);
     return orSuccess;
   }
-  if (fault("error swallowed")) {
+  if (fault("compiles")) compile_once(name);
+  if (fault("error swallowed") || fault("one unit")) {
     Launch* const inner = (Launch*)malloc(sizeof(Launch));
     *inner = (Launch){kernel, args, destroy};
+    const orKernel_t run = fault("one unit") ? run_alone : run_without_error;
     const orError_t error =
-        REAL(orLaunchKernel)(name, run_without_error, inner, destroy_launch, stream);
+        REAL(orLaunchKernel)(name, run, inner, destroy_launch, stream);
     if (error != orSuccess) free(inner);
     return error;
   }
-  const orError_t error = REAL(orLaunchKernel)(name, kernel, args, destroy, stream);
-  if (fault("launch blocks")) REAL(orStreamSynchronize)(stream);
+  orError_t error = orSuccess;
+  IN_QUEUE(stream, error = REAL(orLaunchKernel)(name, kernel, args, destroy, stream));
+  if (fault("launch blocks") && !capturing) REAL(orStreamSynchronize)(stream);
   return error;
 }
 
@@ -253,5 +333,12 @@ STAND_IN(orGraphLaunch, (orGraphExec_t exec, orStream_t stream)) {
 }
 
 STAND_IN(orStreamBeginCapture, (orStream_t stream, orStreamCaptureMode mode)) {
-  return fault("no capture") ? orSuccess : REAL(orStreamBeginCapture)(stream, mode);
+  if (fault("no capture")) return orSuccess;
+  capturing = 1;
+  return REAL(orStreamBeginCapture)(stream, mode);
+}
+
+STAND_IN(orStreamEndCapture, (orStream_t stream, orGraph_t* graph)) {
+  capturing = 0;
+  return REAL(orStreamEndCapture)(stream, graph);
 }

@@ -3,7 +3,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 from torch.testing._internal.common_methods_invocations import op_db
@@ -11,6 +11,8 @@ from torch.testing._internal.opinfo.core import OpInfo, SampleInput
 
 from .exceptions import NOT_CALLED
 from .mistakes import mistakes
+from .overloads import overload, overloads
+from .schema_search import chosen
 from .seeds import seed_all
 from .views import in_gaps
 
@@ -43,6 +45,7 @@ SOME_DTYPES = {
     "vmap": ("float32", "int64", "bool"),
     "launched": ("float32", "bfloat16", "complex64", "int64"),
     "mistakes": ("float32", "int64"),
+    "schema": ("float32", "complex64", "int64", "bool"),
 }
 # LITERALINCLUDE END: DTYPES_OF_WAYS
 MISTAKEN_SAMPLES = 10  # at most: each gives a dozen wrong ones
@@ -55,7 +58,7 @@ ANY = "any"  # the dtype of a case whose samples choose theirs: bad arguments
 class Case(NamedTuple):
     """What is checked on its own, and gets a verdict."""
 
-    operator: str
+    operator: str  # of the database; or an overload, such as "aten::add.out"
     dtype: str
     way: str  # a key of sweep.ways.WAYS
 
@@ -97,6 +100,12 @@ class Verdict:
         return [(self.verdict, self.detail), *map(tuple, self.others)]  # lists in JSON
 
 
+def operator(case: Case) -> Any:
+    """Return what a way calls."""
+    by_schema = case.way == "schema"
+    return overload(case.operator) if by_schema else OPERATORS[case.operator]
+
+
 def all_cases() -> list[Case]:
     """Every operator, with every dtype that it takes on the CPU, in all its ways."""
     refusing = [name for name, op in OPERATORS.items() if op.error_inputs_func]
@@ -105,7 +114,12 @@ def all_cases() -> list[Case]:
 
 def more_cases() -> list[Case]:
     """What the session ``sweep`` runs besides: more ways, and more dtypes."""
-    return [*_cases(DTYPES, _more_ways), *_cases(MORE_DTYPES, _ways)]
+    generated = [
+        Case(name, dtype, "schema")
+        for dtype in SOME_DTYPES["schema"]
+        for name in overloads()
+    ]
+    return [*_cases(DTYPES, _more_ways), *_cases(MORE_DTYPES, _ways), *generated]
 
 
 def _cases(
@@ -167,6 +181,8 @@ def samples(case: Case, limit: int | None) -> list[SampleInput]:
     Args:
         limit: how many to take, spread evenly over all that the database has.
     """
+    if case.way == "schema":
+        return _few(chosen(overload(case.operator), ALL_DTYPES[case.dtype]), limit)
     op = OPERATORS[case.operator]
     if case.way == "refusal":
         return [bad.sample_input for bad in _seeded(op.error_inputs_func(op, "cpu"))]

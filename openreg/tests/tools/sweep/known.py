@@ -3,10 +3,12 @@
 
 from .cases import Verdict
 from .known_case import Known
+from .known_of_schemas import KNOWN_OF_SCHEMAS
 from .known_of_ways import KNOWN_OF_WAYS
 
 KNOWN = [
     *KNOWN_OF_WAYS,
+    *KNOWN_OF_SCHEMAS,
     Known(
         operators=("narrow_copy",),
         ways=("refusal",),

@@ -1,5 +1,6 @@
 # What an entry of the list of known exceptions says; see docs/ship/sweep.md.
 import re
+from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from .cases import Case
@@ -8,7 +9,7 @@ from .cases import Case
 class Known(NamedTuple):
     """Cases that are wrong, for a reason that is known."""
 
-    operators: tuple[str, ...]
+    operators: tuple[str, ...]  # or patterns
     ways: tuple[str, ...]
     verdict: str
     match: str  # in the detail of the verdict
@@ -20,7 +21,7 @@ class Known(NamedTuple):
 
     def covers(self, case: Case) -> bool:
         return (
-            case.operator in self.operators
+            any(fnmatchcase(case.operator, one) for one in self.operators)
             and case.way in self.ways
             and (not self.dtypes or case.dtype in self.dtypes)
         )

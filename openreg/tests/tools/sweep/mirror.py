@@ -62,6 +62,11 @@ class _Mirror:
             if id(leaf) not in self._tensors:
                 self._tensors[id(leaf)] = self._tensor(leaf)
             return self._tensors[id(leaf)]
+        if isinstance(leaf, torch.Generator):
+            copy = torch.Generator(self.device or leaf.device)
+            return copy.manual_seed(leaf.initial_seed())
+        if isinstance(leaf, torch.UntypedStorage):
+            return self._storage(leaf, self.device or leaf.device)
         if _is_the_cpu(leaf) and self.device is not None:
             return type(leaf)(self.device)
         return leaf
@@ -70,8 +75,11 @@ class _Mirror:
         if tensor.is_meta:  # among bad arguments
             return tensor
         device = self.device or tensor.device
+        if getattr(tensor, "on_host", False):
+            device = tensor.device
         plain = tensor.detach()
-        if plain.layout != torch.strided or type(plain) is not torch.Tensor:
+        is_plain = type(plain) is torch.Tensor and not plain.is_quantized
+        if plain.layout != torch.strided or not is_plain:
             copy = plain.clone().to(device)
         else:
             conjugate, negative = plain.is_conj(), plain.is_neg()

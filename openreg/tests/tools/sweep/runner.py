@@ -17,6 +17,11 @@ from .cases import Case, Verdict
 
 TOOLS = Path(__file__).resolve().parents[1]
 WORKER = "sweep.worker"
+SETTINGS = {
+    "OMP_NUM_THREADS": "1",
+    # So that schema_search.py can fill the memory of every result.
+    "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0",
+}
 INTERVAL = 10.0  # seconds between two reports of the progress
 
 # How many samples of a case to run, by its dtype; all bad arguments.
@@ -95,7 +100,7 @@ def _run_process(
         [*command, report, json.dumps(limits), str(seconds)],
         input=json.dumps(cases),
         cwd=TOOLS,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        env={**os.environ, **SETTINGS},
         capture_output=True,
         text=True,
     )

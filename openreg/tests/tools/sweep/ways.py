@@ -61,5 +61,6 @@ WAYS: dict[str, Way] = {
     "vmap": vmapped,
     "launched": launched,
     "mistakes": forward,  # with one wrong argument
+    "schema": forward,  # with generated arguments
 }
 # LITERALINCLUDE END: WAYS

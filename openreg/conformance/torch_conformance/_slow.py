@@ -1,0 +1,68 @@
+# A kernel that keeps a device busy, on any device; see docs/ship/conformance.md.
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from functools import partial
+from types import ModuleType
+
+import torch
+
+from torch_conformance._progress import progress
+
+SLOW = 0.3  # seconds that the slow kernel takes at least
+SMALLEST, LARGEST = 16, 4096  # sides of the matrices
+GRAIN = 0.02  # seconds that can be measured
+MARGIN = 1.2
+Work = Callable[[], object]
+
+
+# LITERALINCLUDE START: CONFORMANCE_SLOW
+def slow_kernel(device: str, module: ModuleType, wait: Work) -> Work:
+    """Return what keeps the current stream busy for at least ``SLOW`` seconds."""
+    sleep = getattr(module, "_sleep", None)  # (1)
+    if sleep is not None:
+        cycles = 1
+        while (seconds := _shortest(partial(sleep, cycles), wait)) < GRAIN:
+            cycles *= 4
+            if cycles >= 1 << 30:
+                raise AssertionError("synchronizing returns before the work has run")
+        return partial(sleep, int(MARGIN * SLOW / seconds * cycles) + 1)
+    side = SMALLEST
+    while (seconds := _product(side, device, wait)) < GRAIN and side < LARGEST:
+        side *= 2  # (2)
+    side = min(LARGEST, math.ceil(side * (MARGIN * SLOW / seconds) ** (1 / 3)))
+    times = math.ceil(SLOW / _product(side, device, wait))
+    a = torch.ones(side, side, device=device)
+    return partial(_multiply, a, times)
+
+
+# LITERALINCLUDE END: CONFORMANCE_SLOW
+def _multiply(a: torch.Tensor, times: int) -> None:
+    for _ in range(times):
+        torch.mm(a, a)
+
+
+def _product(side: int, device: str, wait: Work) -> float:
+    """Time one product; it is read, so no wait that returns too early counts."""
+    a = torch.ones(side, side, device=device)
+    return _shortest(lambda: torch.mm(a, a)[0, 0].item(), wait)
+
+
+def _shortest(work: Work, wait: Work) -> float:
+    """Time work that has run before: the first launch may compile the kernel."""
+    _seconds(work, wait)
+    found = [_seconds(work, wait)]
+    while len(found) < 3 and sum(found) < SLOW:
+        found.append(_seconds(work, wait))  # others use the machine
+    return min(found)
+
+
+def _seconds(work: Work, wait: Work) -> float:
+    wait()
+    start = time.perf_counter()
+    work()
+    wait()
+    progress()
+    return time.perf_counter() - start
