@@ -65,9 +65,7 @@ void run_trial(const char* name, c10::function_ref<void()> attempt) {
     if (is_about_dtypes(error.what_without_backtrace())) {
       throw;
     }
-    if (std::getenv("TRIAL_LOG")) fprintf(fopen("/tmp/trial.log","a"), "%s: %s\n", name, error.what_without_backtrace());
   } catch (const std::exception& error) {
-    if (std::getenv("TRIAL_LOG")) fprintf(fopen("/tmp/trial.log","a"), "STD %s: %s\n", name, error.what());
     TORCH_CHECK(!is_about_dtypes(error.what()), error.what());
   }
 }
