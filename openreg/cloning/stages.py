@@ -29,7 +29,7 @@ BROUGHT = [
         7,
         [
             *("csrc/amp/*", "*/openreg/amp.py", "*/ValueCheck.*", "*/BoxMuller.*"),
-            *("csrc/aten/ops/Random*", "csrc/aten/kernels/Random[CDMS]*"),
+            *("csrc/aten/*/Random*", "csrc/kernels/Random*"),
         ],
     ),
     (

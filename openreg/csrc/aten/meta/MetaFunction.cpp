@@ -5,13 +5,14 @@
 
 namespace openreg {
 
-void MetaFunction::output_like(int64_t index, const at::Tensor& like) {
+void MetaFunction::output_like(int64_t index, const at::Tensor& like,
+                               const at::TensorOptions& options) {
   if (like.is_non_overlapping_and_dense()) {
-    set_output_raw_strided(index, like.sizes(), like.strides(), like.options());
+    set_output_raw_strided(index, like.sizes(), like.strides(), options);
   } else {
     set_output_raw_strided(index, like.sizes(),
                            at::infer_dense_strides(like.sizes(), like.strides()),
-                           like.options());
+                           options);
   }
 }
 

@@ -8,8 +8,9 @@
 namespace openreg {
 
 // LITERALINCLUDE START: META_FUNCTION
-// A class derived from this has a function `meta` with the arguments of the operator. It
-// checks them and asks for each output. An output that is not asked for stays undefined.
+// A class derived from this has a function `meta` with the arguments of the operator.
+// It checks them and asks for each output. An output that is not asked for stays
+// undefined.
 struct MetaFunction : at::impl::MetaBase {
  protected:
   // A new output has these properties. One that the caller gave is checked and resized,
@@ -19,7 +20,11 @@ struct MetaFunction : at::impl::MetaBase {
     set_output_raw_strided(index, sizes, {}, options.memory_format(format));
   }
   // As at::empty_like(): with the strides of `like`, if they leave no gaps.
-  void output_like(int64_t index, const at::Tensor& like);
+  void output_like(int64_t index, const at::Tensor& like) {
+    output_like(index, like, like.options());
+  }
+  void output_like(int64_t index, const at::Tensor& like,
+                   const at::TensorOptions& options);
 };
 // LITERALINCLUDE END: META_FUNCTION
 

@@ -12,7 +12,8 @@
 
 #include "csrc/aten/kernels/Attention.h"
 #include "csrc/aten/kernels/Elementwise.h"
-#include "csrc/aten/kernels/RandomKernel.h"
+#include "csrc/runtime/random/OpenRegGenerator.h"
+#include "csrc/runtime/random/Philox.h"
 #include "csrc/aten/launch/Launch.h"
 #include "csrc/aten/launch/OptionalTensor.h"
 #include "csrc/aten/ops/Attention.h"

@@ -20,4 +20,10 @@ inline PhiloxBlock philox(uint64_t seed, uint64_t low, uint64_t high) {
 }
 // LITERALINCLUDE END: PHILOX
 
+// The blocks that `elements` of `words` random words each take. The host reserves as
+// many before the launch.
+inline uint64_t blocks_for(int64_t elements, int64_t words) {
+  return static_cast<uint64_t>((elements * words + 3) / 4);
+}
+
 }  // namespace openreg

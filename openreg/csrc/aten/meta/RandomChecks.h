@@ -1,16 +1,7 @@
-// Launches kernels that fill a tensor with random numbers; see
-// docs/runtime/random-kernels.md.
+// Which dtypes the random operators have; see docs/frontend/random.md.
 #pragma once
 
 #include <ATen/core/Tensor.h>
-
-#include <type_traits>
-
-#include "csrc/aten/NativeFunctions.h"
-#include "csrc/aten/kernels/RandomKernel.h"
-#include "csrc/aten/launch/KernelTensorArg.h"
-#include "csrc/aten/launch/Launch.h"
-#include "csrc/runtime/random/OpenRegGenerator.h"
 
 namespace openreg {
 
@@ -36,21 +27,5 @@ inline void check_random_dtype(const char* name, const at::Tensor& tensor,
   TORCH_CHECK_NOT_IMPLEMENTED(has_kernel, '"', name, "\" not implemented for '",
                               tensor.scalar_type(), "'");
 }
-
-// LITERALINCLUDE START: FILL_RANDOM
-// Enqueues `kernel`, which fills `self` and makes each element of `words` random words.
-template <class... Args>
-void fill_random(const char* name, const at::Tensor& self,
-                 const OptionalGenerator& generator, int64_t words,
-                 void (*kernel)(const at::Tensor&, PhiloxState, Args...),
-                 std::type_identity_t<Args>... args) {
-  const KernelTensorArg out(self);
-  const PhiloxKernelState random = reserve(generator, self.device().index(),
-                                           blocks_for(self.numel(), words));  // (1)
-  launch(name, self.device(), [out, random, kernel, args...] {
-    kernel(out.alias(), random.state(), args...);  // (2)
-  });
-}
-// LITERALINCLUDE END: FILL_RANDOM
 
 }  // namespace openreg

@@ -1,4 +1,6 @@
 // Integers, coins and permutations; see docs/frontend/random.md.
+#include "csrc/aten/host/RandomDiscrete.h"
+
 #include <ATen/Dispatch.h>
 #include <ATen/MemoryOverlap.h>
 #include <ATen/native/DistributionTemplates.h>
@@ -10,13 +12,9 @@
 #include <limits>
 #include <type_traits>
 
-#include "csrc/aten/NativeFunctions.h"
-#include "csrc/aten/kernels/RandomDiscrete.h"
-#include "csrc/aten/launch/KernelTensorArg.h"
-#include "csrc/aten/launch/Launch.h"
-#include "csrc/aten/ops/RandomLaunch.h"
-#include "csrc/aten/ops/ValueCheck.h"
-#include "csrc/runtime/random/OpenRegGenerator.h"
+#include "csrc/aten/host/RandomFill.h"
+#include "csrc/aten/host/ValueCheck.h"
+#include "csrc/kernels/RandomDiscrete.h"
 
 namespace openreg {
 namespace {
@@ -28,12 +26,12 @@ __extension__ using int128 = __int128;
 // unsigned ones that have few operators.
 template <class... Args>
 void fill_integers(const at::Tensor& self, const OptionalGenerator& generator,
-                   void (*kernel)(const at::Tensor&, PhiloxState, Args...),
+                   void (*kernel)(const at::Tensor&, PhiloxKernelState, Args...),
                    std::type_identity_t<Args>... args) {
   const at::ScalarType dtype = self.scalar_type();
   check_random_dtype("random_", self,
                      is_random_floating(dtype) || at::isIntegralType(dtype, true));
-  fill_random("random_", self, generator, /*words=*/2, kernel, args...);
+  fill_random(self, generator, /*words=*/2, kernel, args...);
 }
 
 template <class RNG>
@@ -141,7 +139,7 @@ struct BernoulliFloat {
   void operator()(const at::Tensor& self, double p,
                   const OptionalGenerator& generator) {
     check_coins(self);
-    fill_random("bernoulli_", self, generator, /*words=*/2, kernels::bernoulli, p);
+    fill_random(self, generator, /*words=*/2, kernels::bernoulli, p);
   }
 };
 
@@ -158,13 +156,7 @@ struct BernoulliTensor {
                 "Expected p_in >= 0 && p_in <= 1 to be true, but got false: bernoulli_ "
                 "expects all probabilities to be in [0, 1]");
     check_coins(self);
-    const KernelTensorArg out(self);
-    const auto in = KernelTensorArg::input(wide);  // `p` itself, if it is double
-    const PhiloxKernelState random =
-        reserve(generator, self.device().index(), blocks_for(self.numel(), 2));
-    launch("bernoulli_", self.device(), [out, in, random] {
-      kernels::bernoulli_tensor(out.alias(), random.state(), in.alias());
-    });
+    fill_random(self, generator, /*words=*/2, kernels::bernoulli_tensor, wide);
   }
 };
 
@@ -174,7 +166,7 @@ struct Geometric {
                   const OptionalGenerator& generator) {
     const at::Tensor& self = iter.tensor(0);
     check_random_dtype("geometric_", self, is_random_number(self.scalar_type()));
-    fill_random("geometric_", self, generator, /*words=*/2, kernels::geometric, p);
+    fill_random(self, generator, /*words=*/2, kernels::geometric, p);
   }
 };
 
@@ -229,7 +221,7 @@ at::Tensor& randperm_out(int64_t n, OptionalGenerator generator, at::Tensor& out
   }
   at::assert_no_internal_overlap(out);
   check_random_dtype("randperm", out, is_random_number(out.scalar_type()));
-  fill_random("randperm", out, generator, /*words=*/2, kernels::randperm);
+  fill_random(out, generator, /*words=*/2, kernels::randperm);
   return out;
 }
 

@@ -15,17 +15,7 @@
 #include "csrc/runtime/random/OpenRegGenerator.h"
 #include "csrc/runtime/random/Philox.h"
 
-namespace openreg {
-
-// The blocks of Philox that `elements` of `words` random words each take. The host
-// reserves as many before the launch.
-inline uint64_t blocks_for(int64_t elements, int64_t words) {
-  return static_cast<uint64_t>((elements * words + 3) / 4);
-}
-
-}  // namespace openreg
-
-namespace openreg::kernels {
+namespace openreg::cpu {
 
 // How many random numbers of 32 bits a kernel makes at a time.
 constexpr int64_t kTileWords = 512;
@@ -159,4 +149,4 @@ C positive_unit(const uint32_t* words) {
   }
 }
 
-}  // namespace openreg::kernels
+}  // namespace openreg::cpu

@@ -1,8 +1,9 @@
 // Integers, coins and permutations; see docs/frontend/random.md.
-#include "csrc/aten/kernels/RandomDiscrete.h"
+#include "csrc/kernels/RandomDiscrete.h"
 
 #include <ATen/Dispatch.h>
 #include <ATen/Dispatch_v2.h>
+#include <torch/library.h>
 
 #include <algorithm>
 #include <array>
@@ -11,9 +12,11 @@
 #include <type_traits>
 #include <utility>
 
-#include "csrc/aten/kernels/RandomKernel.h"
+#include "csrc/aten/host/RandomDiscrete.h"
+#include "csrc/kernels/cpu/Launch.h"
+#include "csrc/kernels/cpu/RandomKernel.h"
 
-namespace openreg::kernels {
+namespace openreg::cpu {
 namespace {
 
 using Words = const uint32_t*;
@@ -46,11 +49,9 @@ T coin(bool heads) {
   return static_cast<T>(heads ? 1 : 0);
 }
 
-}  // namespace
-
 // LITERALINCLUDE START: RANDOM_RANGE
 // [0, largest value], and for floating point [0, 2^digits]: all integers up to there.
-void random_of_dtype(const at::Tensor& self, PhiloxState random) {
+void draw_of_dtype(at::Tensor& self, PhiloxState random) {
   draw_integers(self, random, []<class T>(uint64_t word) {
     constexpr uint64_t kLargest = std::is_same_v<T, bool> ? 1
                                   : std::is_integral_v<T>
@@ -65,21 +66,20 @@ void random_of_dtype(const at::Tensor& self, PhiloxState random) {
 }
 // LITERALINCLUDE END: RANDOM_RANGE
 
-void random_in_range(const at::Tensor& self, PhiloxState random, uint64_t range,
-                     int64_t from) {
+void draw_in_range(at::Tensor& self, PhiloxState random, uint64_t range, int64_t from) {
   draw_integers(self, random, [range, from]<class T>(uint64_t word) {
     const uint64_t value = scale_to(word, range) + static_cast<uint64_t>(from);
     return static_cast<T>(static_cast<int64_t>(value));
   });
 }
 
-void random_of_64_bits(const at::Tensor& self, PhiloxState random) {
+void draw_64_bits(at::Tensor& self, PhiloxState random) {
   draw_integers(self, random, []<class T>(uint64_t word) {
     return static_cast<T>(static_cast<int64_t>(word));
   });
 }
 
-void bernoulli(const at::Tensor& self, PhiloxState random, double p) {
+void draw_bernoulli(at::Tensor& self, PhiloxState random, double p) {
   AT_DISPATCH_ALL_TYPES_AND3(
       at::kHalf, at::kBFloat16, at::kBool, self.scalar_type(), "bernoulli_", [&] {
         fill_tiles<scalar_t, 2>(
@@ -91,7 +91,7 @@ void bernoulli(const at::Tensor& self, PhiloxState random, double p) {
       });
 }
 
-void bernoulli_tensor(const at::Tensor& self, PhiloxState random, const at::Tensor& p) {
+void draw_bernoulli_tensor(at::Tensor& self, PhiloxState random, const at::Tensor& p) {
   AT_DISPATCH_ALL_TYPES_AND3(
       at::kHalf, at::kBFloat16, at::kBool, self.scalar_type(), "bernoulli_", [&] {
         const Elements<scalar_t> to(self);
@@ -110,7 +110,7 @@ void bernoulli_tensor(const at::Tensor& self, PhiloxState random, const at::Tens
       });
 }
 
-void geometric(const at::Tensor& self, PhiloxState random, double p) {
+void draw_geometric(at::Tensor& self, PhiloxState random, double p) {
   AT_DISPATCH_ALL_TYPES_AND2(
       at::kHalf, at::kBFloat16, self.scalar_type(), "geometric_", [&] {
         const auto max = static_cast<double>(std::numeric_limits<scalar_t>::max());
@@ -129,7 +129,7 @@ void geometric(const at::Tensor& self, PhiloxState random, double p) {
 }
 
 // Fisher and Yates: each place, from the first on, swaps with one of those that follow.
-void randperm(const at::Tensor& self, PhiloxState random) {
+void draw_permutation(at::Tensor& self, PhiloxState random) {
   AT_DISPATCH_ALL_TYPES_AND2(
       at::kHalf, at::kBFloat16, self.scalar_type(), "randperm", [&] {
         auto* data = static_cast<scalar_t*>(self.mutable_data_ptr());
@@ -148,4 +148,56 @@ void randperm(const at::Tensor& self, PhiloxState random) {
       });
 }
 
+}  // namespace
+}  // namespace openreg::cpu
+
+namespace openreg::kernels {
+
+void random_of_dtype(const at::Tensor& self, PhiloxKernelState random) {
+  cpu::launch("random_", cpu::draw_of_dtype, self, random);
+}
+
+void random_in_range(const at::Tensor& self, PhiloxKernelState random, uint64_t range,
+                     int64_t from) {
+  cpu::launch("random_", cpu::draw_in_range, self, random, range, from);
+}
+
+void random_of_64_bits(const at::Tensor& self, PhiloxKernelState random) {
+  cpu::launch("random_", cpu::draw_64_bits, self, random);
+}
+
+void bernoulli(const at::Tensor& self, PhiloxKernelState random, double p) {
+  cpu::launch("bernoulli_", cpu::draw_bernoulli, self, random, p);
+}
+
+void bernoulli_tensor(const at::Tensor& self, PhiloxKernelState random,
+                      const at::Tensor& p) {
+  cpu::launch("bernoulli_", cpu::draw_bernoulli_tensor, self, random, p);
+}
+
+void geometric(const at::Tensor& self, PhiloxKernelState random, double p) {
+  cpu::launch("geometric_", cpu::draw_geometric, self, random, p);
+}
+
+void randperm(const at::Tensor& self, PhiloxKernelState random) {
+  cpu::launch("randperm", cpu::draw_permutation, self, random);
+}
+
 }  // namespace openreg::kernels
+
+namespace openreg {
+
+// LITERALINCLUDE START: RANDOM
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("random_", random_);
+  m.impl("random_.from", random_from_);
+  m.impl("random_.to", random_to_);
+  m.impl("bernoulli_.float", bernoulli_float_);
+  m.impl("bernoulli_.Tensor", bernoulli_tensor_);
+  m.impl("bernoulli.out", bernoulli_out);
+  m.impl("geometric_", geometric_);
+  m.impl("randperm.generator_out", randperm_out);
+}
+// LITERALINCLUDE END: RANDOM
+
+}  // namespace openreg

@@ -1,13 +1,13 @@
 // Uniform, normal and what follows from them; see docs/frontend/random.md.
+#include "csrc/aten/host/RandomContinuous.h"
+
 #include <ATen/MemoryOverlap.h>
 #include <ATen/native/DistributionTemplates.h>
 
 #include <type_traits>
 
-#include "csrc/aten/NativeFunctions.h"
-#include "csrc/aten/kernels/RandomContinuous.h"
-#include "csrc/aten/ops/RandomLaunch.h"
-#include "csrc/runtime/random/OpenRegGenerator.h"
+#include "csrc/aten/host/RandomFill.h"
+#include "csrc/kernels/RandomContinuous.h"
 
 namespace openreg {
 namespace {
@@ -18,10 +18,10 @@ namespace templates = at::native::templates;
 template <class... Args>
 void fill_floats(const char* name, const at::Tensor& self,
                  const OptionalGenerator& generator,
-                 void (*kernel)(const at::Tensor&, PhiloxState, Args...),
+                 void (*kernel)(const at::Tensor&, PhiloxKernelState, Args...),
                  std::type_identity_t<Args>... args) {
   check_random_dtype(name, self, is_random_floating(self.scalar_type()));
-  fill_random(name, self, generator, words_for(self.scalar_type()), kernel, args...);
+  fill_random(self, generator, words_for(self.scalar_type()), kernel, args...);
 }
 
 template <class RNG>
@@ -68,8 +68,7 @@ struct Cauchy {
                   const OptionalGenerator& generator) {
     const at::Tensor& self = iter.tensor(0);
     check_random_dtype("cauchy_", self, is_random_floating(self.scalar_type()));
-    fill_random("cauchy_", self, generator, /*words=*/2, kernels::cauchy, median,
-                sigma);
+    fill_random(self, generator, /*words=*/2, kernels::cauchy, median, sigma);
   }
 };
 

@@ -1,19 +1,27 @@
 // Dropout and the random leaky ReLU; see docs/frontend/random.md.
-#include "csrc/aten/kernels/RandomDropout.h"
+#include "csrc/aten/meta/RandomDropout.h"
 
 #include <ATen/Dispatch.h>
 #include <ATen/OpMathType.h>
+#include <ATen/ops/native_dropout_backward_ops.h>
+#include <ATen/ops/native_dropout_ops.h>
+#include <ATen/ops/rrelu_with_noise_ops.h>
 #include <c10/util/complex.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-#include "csrc/aten/kernels/RandomKernel.h"
+#include "csrc/aten/meta/RandomChecks.h"
+#include "csrc/aten/structured/Structured.h"
+#include "csrc/kernels/cpu/Launch.h"
+#include "csrc/kernels/cpu/RandomKernel.h"
+#include "csrc/runtime/random/OpenRegGenerator.h"
 
-namespace openreg::kernels {
+namespace openreg::cpu {
 namespace {
 
+namespace op = at::_ops;
 using Words = const uint32_t*;
 
 template <class T>
@@ -89,28 +97,72 @@ void write_rrelu(const at::Tensor& self, PhiloxState random, double lower, doubl
       });
 }
 
+// In training, sets elements to zero with probability `p`, and divides the others by
+// 1 - p; `mask` says which were kept. An element takes one random word.
+void dropout(const at::Tensor& input, double p, std::optional<bool> train,
+             at::Tensor& out, at::Tensor& mask) {
+  if (!train.value_or(true)) {
+    mask.fill_(true);
+    out.copy_(input);
+    return;
+  }
+  launch(
+      "native_dropout",
+      [](const at::Tensor& x, PhiloxState random, double probability, at::Tensor& y,
+         at::Tensor& kept) {
+        AT_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND3(
+            at::kHalf, at::kBFloat16, at::kComplexHalf, x.scalar_type(),
+            "native_dropout",
+            [&] { write_dropout<scalar_t>(x, random, probability, y, kept); });
+      },
+      input,
+      reserve(std::nullopt, input.device().index(), blocks_for(input.numel(), 1)), p,
+      out, mask);
+}
+
+// Multiplies `grad` by `scale` where `mask` is true; elsewhere writes zeros.
+void dropout_backward(const at::Tensor& grad, const at::Tensor& mask, double scale,
+                      at::Tensor& out) {
+  launch(
+      "native_dropout_backward",
+      [](const at::Tensor& dy, const at::Tensor& kept, double factor, at::Tensor& dx) {
+        AT_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND3(
+            at::kHalf, at::kBFloat16, at::kComplexHalf, dx.scalar_type(),
+            "native_dropout_backward",
+            [&] { write_dropout_backward<scalar_t>(dy, kept, factor, dx); });
+      },
+      grad.to(out.scalar_type()), mask, scale, out);
+}
+
+// Multiplies negative elements by a slope. In training it is a random one of
+// [lower, upper), which `noise` remembers, from two random words for a float64, else
+// one. In evaluation it is the mean of the bounds, and `noise` is left alone.
+void rrelu(const at::Tensor& self, const at::Tensor& noise, const at::Scalar& lower,
+           const at::Scalar& upper, bool training,
+           const std::optional<at::Generator>& generator, at::Tensor& out) {
+  const int64_t words = words_for(self.scalar_type());
+  launch(
+      "rrelu_with_noise",
+      [](const at::Tensor& x, PhiloxState random, double low, double high, bool train,
+         at::Tensor& slopes, at::Tensor& y) {
+        AT_DISPATCH_FLOATING_TYPES_AND2(
+            at::kHalf, at::kBFloat16, x.scalar_type(), "rrelu_with_noise",
+            [&] { write_rrelu<scalar_t>(x, random, low, high, train, slopes, y); });
+      },
+      self,
+      training
+          ? reserve(generator, self.device().index(), blocks_for(self.numel(), words))
+          : PhiloxKernelState({}),
+      lower.to<double>(), upper.to<double>(), training, noise, out);
+}
+
 }  // namespace
 
-void dropout(const at::Tensor& input, PhiloxState random, double p,
-             const at::Tensor& out, const at::Tensor& mask) {
-  AT_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND3(
-      at::kHalf, at::kBFloat16, at::kComplexHalf, input.scalar_type(), "native_dropout",
-      [&] { write_dropout<scalar_t>(input, random, p, out, mask); });
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  structured_without_out<op::native_dropout, Dropout>(m, dropout);
+  structured_without_out<op::native_dropout_backward, DropoutBackward>(
+      m, dropout_backward);
+  structured<op::rrelu_with_noise, op::rrelu_with_noise_out, Rrelu>(m, rrelu);
 }
 
-void dropout_backward(const at::Tensor& grad, const at::Tensor& mask, double scale,
-                      const at::Tensor& out) {
-  AT_DISPATCH_FLOATING_AND_COMPLEX_TYPES_AND3(
-      at::kHalf, at::kBFloat16, at::kComplexHalf, grad.scalar_type(),
-      "native_dropout_backward",
-      [&] { write_dropout_backward<scalar_t>(grad, mask, scale, out); });
-}
-
-void rrelu(const at::Tensor& self, PhiloxState random, double lower, double upper,
-           bool training, const at::Tensor& noise, const at::Tensor& out) {
-  AT_DISPATCH_FLOATING_TYPES_AND2(
-      at::kHalf, at::kBFloat16, self.scalar_type(), "rrelu_with_noise",
-      [&] { write_rrelu<scalar_t>(self, random, lower, upper, training, noise, out); });
-}
-
-}  // namespace openreg::kernels
+}  // namespace openreg::cpu

@@ -1,10 +1,10 @@
 // Makes many random words at once; see docs/runtime/random-kernels.md.
-#include "csrc/aten/kernels/RandomKernel.h"
+#include "csrc/kernels/cpu/RandomKernel.h"
 
 #include <algorithm>
 #include <array>
 
-namespace openreg::kernels {
+namespace openreg::cpu {
 namespace {
 
 // So many blocks side by side: the compiler turns each inner loop into vector code.
@@ -56,4 +56,4 @@ void philox_words(PhiloxState state, uint64_t first, int64_t blocks, uint32_t* w
   }
 }
 
-}  // namespace openreg::kernels
+}  // namespace openreg::cpu

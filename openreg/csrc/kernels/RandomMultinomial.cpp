@@ -1,16 +1,21 @@
 // Draws of indices by their probabilities; see docs/frontend/random.md.
-#include "csrc/aten/kernels/RandomMultinomial.h"
+#include "csrc/kernels/RandomMultinomial.h"
+
+#include <torch/library.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <numeric>
 
-#include "csrc/aten/kernels/RandomKernel.h"
+#include "csrc/aten/host/RandomMultinomial.h"
+#include "csrc/kernels/cpu/Launch.h"
+#include "csrc/kernels/cpu/RandomKernel.h"
 
-namespace openreg::kernels {
+namespace openreg::cpu {
+namespace {
 
-void cumulate_rows(const at::Tensor& rows, const at::Tensor& totals) {
+void cumulate(at::Tensor& rows, at::Tensor& totals) {
   const int64_t categories = rows.size(1);
   auto* row = static_cast<double*>(rows.mutable_data_ptr());
   auto* total = static_cast<double*>(totals.mutable_data_ptr());
@@ -21,8 +26,7 @@ void cumulate_rows(const at::Tensor& rows, const at::Tensor& totals) {
 }
 
 // Each sample looks its random number up in the sums.
-void multinomial_with_replacement(const at::Tensor& sums, PhiloxState random,
-                                  const at::Tensor& out) {
+void draw_again(const at::Tensor& sums, PhiloxState random, at::Tensor& out) {
   const int64_t categories = sums.size(1);
   const int64_t samples = out.size(1);
   const auto* all = static_cast<double*>(sums.mutable_data_ptr());
@@ -44,8 +48,8 @@ void multinomial_with_replacement(const at::Tensor& sums, PhiloxState random,
 }
 
 // Category i waits for an exponential time of rate p[i]: the first to come are drawn.
-void multinomial_without_replacement(const at::Tensor& rows, PhiloxState random,
-                                     const at::Tensor& order, const at::Tensor& out) {
+void draw_once(at::Tensor& rows, PhiloxState random, at::Tensor& order,
+               at::Tensor& out) {
   const int64_t categories = rows.size(1);
   const int64_t samples = out.size(1);
   auto* times = static_cast<double*>(rows.mutable_data_ptr());
@@ -71,4 +75,32 @@ void multinomial_without_replacement(const at::Tensor& rows, PhiloxState random,
   }
 }
 
+}  // namespace
+}  // namespace openreg::cpu
+
+namespace openreg::kernels {
+
+void cumulate_rows(const at::Tensor& rows, const at::Tensor& totals) {
+  cpu::launch("multinomial", cpu::cumulate, rows, totals);
+}
+
+void multinomial_with_replacement(const at::Tensor& sums, PhiloxKernelState random,
+                                  const at::Tensor& out) {
+  cpu::launch("multinomial", cpu::draw_again, sums, random, out);
+}
+
+void multinomial_without_replacement(const at::Tensor& rows, PhiloxKernelState random,
+                                     const at::Tensor& order, const at::Tensor& out) {
+  cpu::launch("multinomial", cpu::draw_once, rows, random, order, out);
+}
+
 }  // namespace openreg::kernels
+
+namespace openreg {
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("multinomial", multinomial);
+  m.impl("multinomial.out", multinomial_out);
+}
+
+}  // namespace openreg

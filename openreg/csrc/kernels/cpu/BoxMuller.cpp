@@ -1,12 +1,12 @@
 // Random words to normally distributed numbers; see docs/runtime/random-kernels.md.
-#include "csrc/aten/kernels/BoxMuller.h"
+#include "csrc/kernels/cpu/BoxMuller.h"
 
 #include <c10/util/MathConstants.h>
 
 #include <bit>
 #include <cmath>
 
-namespace openreg::kernels {
+namespace openreg::cpu {
 namespace {
 
 // The polynomials are those of Cephes (Moshier), to one unit in the last place. Unlike
@@ -77,4 +77,4 @@ void box_muller(const uint32_t* words, int64_t count, double* values) {
   }
 }
 
-}  // namespace openreg::kernels
+}  // namespace openreg::cpu

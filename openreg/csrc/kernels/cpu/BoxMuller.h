@@ -4,9 +4,9 @@
 #include <array>
 #include <cstdint>
 
-#include "csrc/aten/kernels/RandomKernel.h"
+#include "csrc/kernels/cpu/RandomKernel.h"
 
-namespace openreg::kernels {
+namespace openreg::cpu {
 
 template <class C>
 using NormalTile = std::array<C, kTileWords / kWordsFor<C>>;
@@ -17,4 +17,4 @@ using NormalTile = std::array<C, kTileWords / kWordsFor<C>>;
 void box_muller(const uint32_t* words, int64_t count, float* values);
 void box_muller(const uint32_t* words, int64_t count, double* values);
 
-}  // namespace openreg::kernels
+}  // namespace openreg::cpu

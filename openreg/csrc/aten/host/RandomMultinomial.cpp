@@ -1,13 +1,13 @@
 // Draws of indices by their probabilities; see docs/frontend/random.md.
+#include "csrc/aten/host/RandomMultinomial.h"
+
 #include <ATen/MemoryOverlap.h>
 
 #include "csrc/aten/NativeFunctions.h"
-#include "csrc/aten/kernels/RandomKernel.h"
-#include "csrc/aten/kernels/RandomMultinomial.h"
-#include "csrc/aten/launch/KernelTensorArg.h"
-#include "csrc/aten/launch/Launch.h"
-#include "csrc/aten/ops/ValueCheck.h"
+#include "csrc/aten/host/ValueCheck.h"
+#include "csrc/kernels/RandomMultinomial.h"
 #include "csrc/runtime/random/OpenRegGenerator.h"
+#include "csrc/runtime/random/Philox.h"
 
 namespace openreg {
 namespace {
@@ -42,31 +42,8 @@ void check_draws(const at::Tensor& self, int64_t samples, bool replacement,
 // Sums each row up from its start, in place, and says whether each row has a sum.
 bool cumulate(const at::Tensor& rows) {
   const at::Tensor sums = new_tensor({rows.size(0)}, at::kDouble, rows.device());
-  launch("multinomial", rows.device(),
-         [in = KernelTensorArg(rows), out = KernelTensorArg(sums)] {
-           kernels::cumulate_rows(in.alias(), out.alias());
-         });
+  kernels::cumulate_rows(rows, sums);
   return all_elements(sums, kernels::ValueRange::Positive);
-}
-
-void with_replacement(const at::Tensor& sums, const at::Tensor& out,
-                      PhiloxKernelState random) {
-  launch("multinomial", out.device(),
-         [in = KernelTensorArg::input(sums), to = KernelTensorArg(out), random] {
-           kernels::multinomial_with_replacement(in.alias(), random.state(),
-                                                 to.alias());
-         });
-}
-
-void without_replacement(const at::Tensor& rows, const at::Tensor& out,
-                         PhiloxKernelState random) {
-  const at::Tensor order = new_tensor(rows.sizes(), at::kLong, rows.device());
-  launch("multinomial", out.device(),
-         [in = KernelTensorArg(rows), scratch = KernelTensorArg(order),
-          to = KernelTensorArg(out), random] {
-           kernels::multinomial_without_replacement(in.alias(), random.state(),
-                                                    scratch.alias(), to.alias());
-         });
 }
 
 }  // namespace
@@ -111,9 +88,10 @@ at::Tensor& multinomial_out(const at::Tensor& self, int64_t samples, bool replac
       reserve(generator, self.device().index(),
               blocks_for(replacement ? result.numel() : work.numel(), 2));
   if (replacement) {
-    with_replacement(sums, result, random);
+    kernels::multinomial_with_replacement(sums, random, result);
   } else {
-    without_replacement(work, result, random);
+    const at::Tensor order = new_tensor(work.sizes(), at::kLong, self.device());
+    kernels::multinomial_without_replacement(work, random, order, result);
   }
   return out;
 }

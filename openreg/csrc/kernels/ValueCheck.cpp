@@ -1,5 +1,5 @@
 // Questions about values that only the device can answer; see docs/frontend/random.md.
-#include "csrc/aten/kernels/ValueCheck.h"
+#include "csrc/kernels/ValueCheck.h"
 
 #include <ATen/Dispatch.h>
 
@@ -7,17 +7,18 @@
 #include <array>
 #include <cmath>
 
-#include "csrc/aten/kernels/RandomKernel.h"
+#include "csrc/kernels/cpu/Launch.h"
+#include "csrc/kernels/cpu/RandomKernel.h"
 
 namespace openreg::kernels {
 namespace {
 
 template <class T, class Predicate>
-bool holds_for_all(const Elements<T>& from, Predicate holds) {
+bool holds_for_all(const cpu::Elements<T>& from, Predicate holds) {
   bool all = true;
-  std::array<T, kTileWords> values;
-  for (int64_t first = 0; all && first < from.count(); first += kTileWords) {
-    const int64_t count = std::min(kTileWords, from.count() - first);
+  std::array<T, cpu::kTileWords> values;
+  for (int64_t first = 0; all && first < from.count(); first += cpu::kTileWords) {
+    const int64_t count = std::min(cpu::kTileWords, from.count() - first);
     from.read(first, count, values.data());
     all = std::all_of(values.begin(), values.begin() + count, holds);
   }
@@ -25,7 +26,7 @@ bool holds_for_all(const Elements<T>& from, Predicate holds) {
 }
 
 template <class T>
-bool all_in_range(const Elements<T>& from, ValueRange range) {
+bool all_in_range(const cpu::Elements<T>& from, ValueRange range) {
   switch (range) {
     case ValueRange::Probability:
       return holds_for_all(from, [](T x) { return x >= 0 && x <= 1; });
@@ -41,16 +42,21 @@ bool all_in_range(const Elements<T>& from, ValueRange range) {
   TORCH_INTERNAL_ASSERT(false, "openreg: an unknown range");
 }
 
+void answer_for(const at::Tensor& tensor, ValueRange range, bool must_hold,
+                at::Tensor& answer) {
+  AT_DISPATCH_FLOATING_TYPES_AND2(
+      at::kHalf, at::kBFloat16, tensor.scalar_type(), "check_values", [&] {
+        const bool all = all_in_range(cpu::Elements<scalar_t>(tensor), range);
+        TORCH_CHECK(all || !must_hold, "a value is out of range");
+        *static_cast<bool*>(answer.mutable_data_ptr()) = all;
+      });
+}
+
 }  // namespace
 
 void check_values(const at::Tensor& tensor, ValueRange range, bool must_hold,
                   const at::Tensor& answer) {
-  AT_DISPATCH_FLOATING_TYPES_AND2(
-      at::kHalf, at::kBFloat16, tensor.scalar_type(), "check_values", [&] {
-        const bool all = all_in_range(Elements<scalar_t>(tensor), range);
-        TORCH_CHECK(all || !must_hold, "a value is out of range");
-        *static_cast<bool*>(answer.mutable_data_ptr()) = all;
-      });
+  cpu::launch("check values", answer_for, tensor, range, must_hold, answer);
 }
 
 }  // namespace openreg::kernels

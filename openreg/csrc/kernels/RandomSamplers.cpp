@@ -1,19 +1,30 @@
 // Distributions that try until a number fits; see docs/frontend/random.md.
-#include "csrc/aten/kernels/RandomSamplers.h"
+#include "csrc/aten/meta/RandomSamplers.h"
 
 #include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
 #include <ATen/native/Distributions.h>
+#include <ATen/ops/_sample_dirichlet_ops.h>
+#include <ATen/ops/_standard_gamma_ops.h>
+#include <ATen/ops/binomial_ops.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/poisson_ops.h>
 #include <c10/util/MathConstants.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "csrc/aten/kernels/RandomKernel.h"
+#include "csrc/aten/host/ValueCheck.h"
+#include "csrc/aten/structured/Structured.h"
+#include "csrc/kernels/cpu/Launch.h"
+#include "csrc/kernels/cpu/RandomKernel.h"
+#include "csrc/runtime/random/OpenRegGenerator.h"
 
-namespace openreg::kernels {
+namespace openreg::cpu {
 namespace {
+
+namespace op = at::_ops;
 
 // The number of random numbers that a rejection takes is not known in advance. So each
 // element has counters of its own: the low half counts from the offset on, the high
@@ -122,9 +133,7 @@ double sample_standard_gamma(double alpha, ElementStream& stream) {
       alpha, uniforms, normals);
 }
 
-}  // namespace
-
-void poisson(const at::Tensor& out, PhiloxState random, const at::Tensor& rate) {
+void draw_poisson(const at::Tensor& rate, PhiloxState random, at::Tensor& out) {
   AT_DISPATCH_FLOATING_TYPES_AND2(
       at::kHalf, at::kBFloat16, rate.scalar_type(), "poisson", [&] {
         write_samples<scalar_t>(
@@ -134,8 +143,8 @@ void poisson(const at::Tensor& out, PhiloxState random, const at::Tensor& rate) 
       });
 }
 
-void binomial(const at::Tensor& out, PhiloxState random, const at::Tensor& count,
-              const at::Tensor& probability) {
+void draw_binomial(const at::Tensor& count, const at::Tensor& probability,
+                   PhiloxState random, at::Tensor& out) {
   AT_DISPATCH_FLOATING_TYPES(count.scalar_type(), "binomial", [&] {
     write_samples<scalar_t>(
         out, random, count, probability,
@@ -149,8 +158,7 @@ void binomial(const at::Tensor& out, PhiloxState random, const at::Tensor& count
   });
 }
 
-void standard_gamma(const at::Tensor& out, PhiloxState random,
-                    const at::Tensor& alpha) {
+void draw_gamma(const at::Tensor& alpha, PhiloxState random, at::Tensor& out) {
   AT_DISPATCH_FLOATING_TYPES(alpha.scalar_type(), "_standard_gamma", [&] {
     write_samples<scalar_t>(
         out, random, alpha, alpha, [](scalar_t a, scalar_t, ElementStream& stream) {
@@ -162,7 +170,9 @@ void standard_gamma(const at::Tensor& out, PhiloxState random,
   });
 }
 
-void dirichlet_of_gamma(const at::Tensor& gamma, const at::Tensor& out) {
+// Divides gamma numbers by the sum of their row, which is the last dimension. `gamma`
+// is of float64 and contiguous as `out`; the results are neither 0 nor 1.
+void divide_rows(const at::Tensor& gamma, at::Tensor& out) {
   AT_DISPATCH_FLOATING_TYPES(out.scalar_type(), "_sample_dirichlet", [&] {
     const int64_t width = out.dim() == 0 ? 1 : out.size(-1);
     const auto* row = gamma.const_data_ptr<double>();
@@ -181,4 +191,51 @@ void dirichlet_of_gamma(const at::Tensor& gamma, const at::Tensor& out) {
   });
 }
 
-}  // namespace openreg::kernels
+// -- launches --
+
+// The counters to reserve for a sampler, whatever the number of elements. An element
+// takes a few dozen blocks of its own; that one takes as many will not happen.
+constexpr uint64_t kSamplerBlocks = 1024;
+
+PhiloxKernelState reserve_for(const at::Tensor& out,
+                              const std::optional<at::Generator>& generator) {
+  return reserve(generator, out.device().index(), kSamplerBlocks);
+}
+
+void poisson(const at::Tensor& rate, const std::optional<at::Generator>& generator,
+             at::Tensor& out) {
+  TORCH_CHECK(all_elements(rate, kernels::ValueRange::NotNegative),
+              "invalid Poisson rate, expected rate to be non-negative");
+  launch("poisson", draw_poisson, rate, reserve_for(out, generator), out);
+}
+
+void binomial(const at::Tensor& count, const at::Tensor& probability,
+              const std::optional<at::Generator>& generator, at::Tensor& out) {
+  launch("binomial", draw_binomial, count.expand(out.sizes()),
+         probability.expand(out.sizes()), reserve_for(out, generator), out);
+}
+
+void standard_gamma(const at::Tensor& alpha,
+                    const std::optional<at::Generator>& generator, at::Tensor& out) {
+  launch("_standard_gamma", draw_gamma, alpha, reserve_for(out, generator), out);
+}
+
+// Gamma numbers of each row, divided by their sum. They are drawn in double precision:
+// small ones must not vanish.
+void dirichlet(const at::Tensor& alpha, const std::optional<at::Generator>& generator,
+               at::Tensor& out) {
+  at::Tensor gamma = at::empty(out.sizes(), out.options().dtype(at::kDouble));
+  standard_gamma(alpha.to(at::kDouble), generator, gamma);
+  launch("_sample_dirichlet", divide_rows, gamma, out);
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  structured_without_out<op::poisson, Poisson>(m, poisson);
+  structured_without_out<op::binomial, Binomial>(m, binomial);
+  structured_without_out<op::_standard_gamma, StandardGamma>(m, standard_gamma);
+  structured_without_out<op::_sample_dirichlet, Dirichlet>(m, dirichlet);
+}
+
+}  // namespace openreg::cpu

@@ -1,19 +1,22 @@
 // Uniform, normal and what follows from them; see docs/frontend/random.md.
-#include "csrc/aten/kernels/RandomContinuous.h"
+#include "csrc/kernels/RandomContinuous.h"
 
 #include <ATen/Dispatch.h>
 #include <ATen/OpMathType.h>
 #include <c10/util/BFloat16-math.h>
 #include <c10/util/MathConstants.h>
+#include <torch/library.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "csrc/aten/kernels/BoxMuller.h"
-#include "csrc/aten/kernels/RandomKernel.h"
+#include "csrc/aten/host/RandomContinuous.h"
+#include "csrc/kernels/cpu/BoxMuller.h"
+#include "csrc/kernels/cpu/Launch.h"
+#include "csrc/kernels/cpu/RandomKernel.h"
 
-namespace openreg::kernels {
+namespace openreg::cpu {
 namespace {
 
 using Words = const uint32_t*;
@@ -47,10 +50,8 @@ void fill_normal(const at::Tensor& self, PhiloxState random, double mean, double
       });
 }
 
-}  // namespace
-
 // LITERALINCLUDE START: UNIFORM
-void uniform(const at::Tensor& self, PhiloxState random, double from, double to) {
+void draw_uniform(at::Tensor& self, PhiloxState random, double from, double to) {
   AT_DISPATCH_FLOATING_TYPES_AND2(
       at::kHalf, at::kBFloat16, self.scalar_type(), "uniform_", [&] {
         using C = at::opmath_type<scalar_t>;
@@ -71,7 +72,7 @@ void uniform(const at::Tensor& self, PhiloxState random, double from, double to)
 }
 // LITERALINCLUDE END: UNIFORM
 
-void normal(const at::Tensor& self, PhiloxState random, double mean, double std) {
+void draw_normal(at::Tensor& self, PhiloxState random, double mean, double std) {
   AT_DISPATCH_FLOATING_TYPES_AND2(
       at::kHalf, at::kBFloat16, self.scalar_type(), "normal_", [&] {
         fill_normal<scalar_t>(self, random, mean, std,
@@ -79,7 +80,7 @@ void normal(const at::Tensor& self, PhiloxState random, double mean, double std)
       });
 }
 
-void log_normal(const at::Tensor& self, PhiloxState random, double mean, double std) {
+void draw_log_normal(at::Tensor& self, PhiloxState random, double mean, double std) {
   AT_DISPATCH_FLOATING_TYPES_AND2(
       at::kHalf, at::kBFloat16, self.scalar_type(), "log_normal_", [&] {
         fill_normal<scalar_t>(self, random, mean, std,
@@ -87,7 +88,7 @@ void log_normal(const at::Tensor& self, PhiloxState random, double mean, double 
       });
 }
 
-void exponential(const at::Tensor& self, PhiloxState random, double lambda) {
+void draw_exponential(at::Tensor& self, PhiloxState random, double lambda) {
   AT_DISPATCH_FLOATING_TYPES_AND2(
       at::kHalf, at::kBFloat16, self.scalar_type(), "exponential_", [&] {
         using C = at::opmath_type<scalar_t>;
@@ -106,7 +107,7 @@ void exponential(const at::Tensor& self, PhiloxState random, double lambda) {
       });
 }
 
-void cauchy(const at::Tensor& self, PhiloxState random, double median, double sigma) {
+void draw_cauchy(at::Tensor& self, PhiloxState random, double median, double sigma) {
   AT_DISPATCH_FLOATING_TYPES_AND2(
       at::kHalf, at::kBFloat16, self.scalar_type(), "cauchy_", [&] {
         fill_tiles<scalar_t, 2>(
@@ -120,4 +121,50 @@ void cauchy(const at::Tensor& self, PhiloxState random, double median, double si
       });
 }
 
+}  // namespace
+}  // namespace openreg::cpu
+
+namespace openreg::kernels {
+
+void uniform(const at::Tensor& self, PhiloxKernelState random, double from, double to) {
+  cpu::launch("uniform_", cpu::draw_uniform, self, random, from, to);
+}
+
+void normal(const at::Tensor& self, PhiloxKernelState random, double mean, double std) {
+  cpu::launch("normal_", cpu::draw_normal, self, random, mean, std);
+}
+
+void log_normal(const at::Tensor& self, PhiloxKernelState random, double mean,
+                double std) {
+  cpu::launch("log_normal_", cpu::draw_log_normal, self, random, mean, std);
+}
+
+void exponential(const at::Tensor& self, PhiloxKernelState random, double lambda) {
+  cpu::launch("exponential_", cpu::draw_exponential, self, random, lambda);
+}
+
+void cauchy(const at::Tensor& self, PhiloxKernelState random, double median,
+            double sigma) {
+  cpu::launch("cauchy_", cpu::draw_cauchy, self, random, median, sigma);
+}
+
 }  // namespace openreg::kernels
+
+namespace openreg {
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("uniform_", uniform_);
+  m.impl("normal_", normal_);
+  m.impl("log_normal_", log_normal_);
+  m.impl("exponential_", exponential_);
+  m.impl("cauchy_", cauchy_);
+  // Take a parameter for each element.
+  m.impl("normal.Tensor_float", normal_tensor_float);
+  m.impl("normal.float_Tensor", normal_float_tensor);
+  m.impl("normal.Tensor_Tensor", normal_tensor_tensor);
+  m.impl("normal.Tensor_float_out", normal_tensor_float_out);
+  m.impl("normal.float_Tensor_out", normal_float_tensor_out);
+  m.impl("normal.Tensor_Tensor_out", normal_tensor_tensor_out);
+}
+
+}  // namespace openreg
