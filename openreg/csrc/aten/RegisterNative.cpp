@@ -22,25 +22,6 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
 }
 // LITERALINCLUDE END: EXTRA
 
-// Indexing: with indices from the CPU, in place only, or of a size that the device
-// has to count.
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("index.Tensor", index);
-  m.impl("index.Tensor_out", index_out);
-  m.impl("_index_put_impl_", index_put_impl_);
-  m.impl("index_select", index_select);
-  m.impl("index_select.out", index_select_out);
-  m.impl("isin.Scalar_Tensor", isin_scalar);
-  m.impl("isin.Scalar_Tensor_out", isin_scalar_out);
-  m.impl("embedding_dense_backward", embedding_dense_backward);
-  m.impl("masked_fill_.Scalar", masked_fill_scalar_);
-  m.impl("masked_fill_.Tensor", masked_fill_tensor_);
-  m.impl("masked_select", masked_select);
-  m.impl("masked_select.out", masked_select_out);
-  m.impl("nonzero", nonzero);
-  m.impl("nonzero.out", nonzero_out);
-}
-
 // Reductions without a structured meta function.
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("max", max_);
@@ -113,7 +94,6 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   register_distance(m);
   register_embedding_bag(m);
   register_gated_activations(m);
-  register_indexed_updates(m);
   register_margin_losses(m);
   register_moments(m);
   register_quantized_products(m);

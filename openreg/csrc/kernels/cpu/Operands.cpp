@@ -35,7 +35,7 @@ void Operands::add(const at::Tensor& tensor, Access access) {
   const bool has_elements = tensor.layout() != at::kStrided || tensor.numel() > 0;
   const at::ScalarType dtype = tensor.scalar_type();
   writes_elements_ |= access != Access::Read && has_elements;
-  if (first_dtype_ == at::ScalarType::Undefined && access == Access::Read) {
+  if (first_dtype_ == at::ScalarType::Undefined) {
     first_dtype_ = dtype;
   }
   reads_common_ |= access == Access::Read && dtype == common_ &&
