@@ -37,7 +37,7 @@ BROUGHT = [
         [
             *("*/Convolution.*", "*/Attention.*", "*/Rnn.*", "*/Transformer.*"),
             *("*/CosineSimilarity.*", "csrc/aten/RegisterAutograd.cpp"),
-            *("csrc/aten/*/Sparse*", "*/Layouts.*", "csrc/aten/RegisterLayouts.cpp"),
+            *("*/Sparse*", "*/Layouts.*", "csrc/aten/RegisterLayouts.cpp"),
             *("*/Quantized*", "*/PackedProducts.*", "*/FakeQuantize.*"),
             *("csrc/aten/RegisterQuantized.cpp", "*/RandomKernel.*"),
         ],

@@ -88,9 +88,6 @@ void register_gated_activations(torch::Library& m);
 at::Tensor flip(const at::Tensor& self, at::IntArrayRef dims);
 at::Tensor channel_shuffle(const at::Tensor& self, int64_t groups);
 
-// ops/Unique.cpp
-void register_unique(torch::Library& m);
-
 // ops/Bucketization.cpp
 void register_bucketization(torch::Library& m);
 
@@ -144,43 +141,6 @@ void register_distance(torch::Library& m);
 
 // ops/RangeFactories.cpp
 void register_ranges(torch::Library& m);
-
-// ---- Sparse ----
-
-// ops/SparseIndices.cpp
-at::Tensor coo_to_csr_indices(const at::Tensor& self, int64_t size, bool out_int32);
-at::Tensor csr_to_coo_indices(const at::Tensor& compressed, const at::Tensor& plain,
-                              bool out_int32, bool transpose);
-
-// Throws unless the indices are those of a compressed tensor. Torch asks where a
-// program wants the invariants of sparse tensors checked; the host waits for the
-// answer.
-void validate_compressed_indices(bool is_crow, const at::Tensor& compressed,
-                                 const at::Tensor& plain, int64_t compressed_dim,
-                                 int64_t dim, int64_t nnz);
-
-// ops/SparseProducts.cpp
-at::Tensor coo_addmm(const at::Tensor& self, const at::Tensor& mat1,
-                     const at::Tensor& mat2, const at::Scalar& beta,
-                     const at::Scalar& alpha);
-at::Tensor& coo_addmm_(at::Tensor& self, const at::Tensor& mat1, const at::Tensor& mat2,
-                       const at::Scalar& beta, const at::Scalar& alpha);
-at::Tensor& coo_addmm_out(const at::Tensor& self, const at::Tensor& mat1,
-                          const at::Tensor& mat2, const at::Scalar& beta,
-                          const at::Scalar& alpha, at::Tensor& out);
-at::Tensor& coo_add_out(const at::Tensor& self, const at::Tensor& other,
-                        const at::Scalar& alpha, at::Tensor& out);
-at::Tensor& coo_mul_out(const at::Tensor& self, const at::Tensor& other,
-                        at::Tensor& out);
-
-at::Tensor& compressed_addmm_out(const at::Tensor& self, const at::Tensor& mat1,
-                                 const at::Tensor& mat2, const at::Scalar& beta,
-                                 const at::Scalar& alpha, at::Tensor& out);
-at::Tensor& compressed_add_out(const at::Tensor& self, const at::Tensor& other,
-                               const at::Scalar& alpha, at::Tensor& out);
-at::Tensor csr_sampled_addmm(const at::Tensor& self, const at::Tensor& mat1,
-                             const at::Tensor& mat2, const at::Scalar& beta,
-                             const at::Scalar& alpha);
 
 // ---- Autograd ----
 

@@ -1,31 +1,17 @@
 // Registers sparse, quantized and nested tensors; see docs/operators/layouts.md.
 #include <ATen/core/dispatch/Dispatcher.h>
-#include <ATen/ops/_coalesce_ops.h>
-#include <ATen/ops/_sparse_csr_prod_ops.h>
-#include <ATen/ops/_sparse_csr_sum_ops.h>
-#include <ATen/ops/_sparse_log_softmax_backward_data_ops.h>
-#include <ATen/ops/_sparse_log_softmax_ops.h>
-#include <ATen/ops/_sparse_softmax_backward_data_ops.h>
-#include <ATen/ops/_sparse_softmax_ops.h>
-#include <ATen/ops/_sparse_sparse_matmul_ops.h>
-#include <ATen/ops/_sparse_sum_backward_ops.h>
-#include <ATen/ops/hspmm_ops.h>
-#include <ATen/ops/index_select_ops.h>
-#include <ATen/ops/sspaddmm_ops.h>
 #include <torch/library.h>
 
 #include <set>
 #include <string>
 
 #include "csrc/aten/NativeFunctions.h"
-#include "csrc/aten/launch/SparseOperator.h"
 #include "csrc/aten/ops/Layouts.h"
 #include "csrc/aten/ops/QuantizedTensors.h"
 
 namespace openreg {
 namespace {
 
-namespace op = at::_ops;
 using c10::DispatchKey;
 
 struct Operators {
@@ -41,7 +27,8 @@ Operators all_but(std::set<std::string> names) { return {std::move(names), true}
 
 // LITERALINCLUDE START: SERVE
 // Serves every operator that torch has for CPU tensors of one layout, and that has no
-// kernel yet: by borrowing, or else on the CPU.
+// kernel yet: by borrowing, or else on the CPU. The kernels are registered before: their
+// files come first in the library.
 template <DispatchKey cpu_key>
 void register_layout_ops(torch::Library& m, const Operators& borrowed,
                          const std::string& library = "aten") {
@@ -76,22 +63,6 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
 // LITERALINCLUDE START: SPARSE
 TORCH_LIBRARY_IMPL(aten, SparsePrivateUse1, m) {
   m.impl("_copy_from_and_resize", copy_from_and_resize_sparse);
-  m.impl("add.out", coo_add_out);
-  m.impl("addmm", coo_addmm);
-  m.impl("addmm.out", coo_addmm_out);
-  m.impl("addmm_", coo_addmm_);
-  m.impl("mul.out", coo_mul_out);
-  sparse_operator<op::_coalesce>(m);
-  sparse_operator<op::_sparse_log_softmax>(m);
-  sparse_operator<op::_sparse_log_softmax_backward_data>(m);
-  sparse_operator<op::_sparse_softmax>(m);
-  sparse_operator<op::_sparse_softmax_backward_data>(m);
-  sparse_operator<op::_sparse_sparse_matmul>(m);
-  sparse_operator<op::_sparse_sum_backward>(m);
-  sparse_operator<op::hspmm>(m);
-  sparse_operator<op::hspmm_out>(m);
-  sparse_operator<op::index_select>(m);
-  sparse_operator<op::sspaddmm_out>(m);
   register_layout_ops<DispatchKey::SparseCPU>(m, all_but({"bmm", "bmm.out"}));
 }
 // LITERALINCLUDE END: SPARSE
@@ -99,21 +70,9 @@ TORCH_LIBRARY_IMPL(aten, SparsePrivateUse1, m) {
 TORCH_LIBRARY_IMPL(aten, SparseCsrPrivateUse1, m) {
   m.impl("_copy_from_and_resize", copy_from_and_resize_sparse);
   m.impl("_sparse_mm_reduce_impl", sparse_mm_reduce);
-  m.impl("add.out", compressed_add_out);
-  m.impl("addmm.out", compressed_addmm_out);
-  m.impl("sparse_sampled_addmm", csr_sampled_addmm);
-  sparse_operator<op::_sparse_csr_prod_dim_dtype>(m);
-  sparse_operator<op::_sparse_csr_sum_dim_dtype>(m);
   register_layout_ops<DispatchKey::SparseCsrCPU>(
       m, all_but({"_sparse_mm_reduce_impl_backward", "addmv.out",
                   "sparse_sampled_addmm.out", "triangular_solve.X"}));
-}
-
-// Indices of compressed tensors are dense tensors.
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("_validate_compressed_sparse_indices", validate_compressed_indices);
-  m.impl("_convert_indices_from_coo_to_csr", coo_to_csr_indices);
-  m.impl("_convert_indices_from_csr_to_coo", csr_to_coo_indices);
 }
 
 // LITERALINCLUDE START: QUANTIZED

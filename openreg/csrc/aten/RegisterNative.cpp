@@ -98,7 +98,6 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   register_moments(m);
   register_quantized_products(m);
   register_ranges(m);
-  register_unique(m);
 }
 
 // LITERALINCLUDE START: REGISTER_CONVOLUTION

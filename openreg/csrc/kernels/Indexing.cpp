@@ -25,10 +25,10 @@
 #include "csrc/kernels/cpu/OnCpu.h"
 #include "csrc/kernels/cpu/Quiet.h"
 
-using at::Tensor;
-
 // The host has warned where elements share memory: these drop the warnings of ATen.
 namespace openreg::kernels {
+
+using at::Tensor;
 
 void index(const Tensor& self, const IndexList& indices, const Tensor& out) {
   cpu::call("index", at::cpu::index_outf, self, indices, out);
@@ -93,6 +93,7 @@ namespace {
 
 namespace op = at::_ops;
 namespace meta = at::meta;
+using at::Tensor;
 
 // A caller may give a wrong size of the output: a fault of the device.
 void repeat_interleave(const Tensor& repeats, std::optional<int64_t>, Tensor& out) {
@@ -118,25 +119,29 @@ constexpr auto* kScatterReduce =
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   cpu::on_cpu<op::cat, op::cat_out, meta::structured_cat, at::cpu::cat_outf>(m);
-  cpu::on_cpu<op::gather, op::gather_out, meta::structured_gather, at::cpu::gather_outf>(m);
+  cpu::on_cpu<op::gather, op::gather_out, meta::structured_gather,
+              at::cpu::gather_outf>(m);
   cpu::on_cpu<op::scatter_src, op::scatter_src_out, meta::structured_scatter_src,
-             at::cpu::scatter_outf>(m);
+              at::cpu::scatter_outf>(m);
   cpu::on_cpu<op::scatter_value, op::scatter_value_out, meta::structured_scatter_value,
-             at::cpu::scatter_outf>(m);
+              at::cpu::scatter_outf>(m);
   cpu::on_cpu<op::scatter_reduce, op::scatter_reduce_out,
-             meta::structured_scatter_reduce, cpu::without_warnings<kScatterReduce>>(m);
+              meta::structured_scatter_reduce, cpu::without_warnings<kScatterReduce>>(
+      m);
   cpu::on_cpu<op::scatter_value_reduce, op::scatter_value_reduce_out,
-             meta::structured_scatter_value_reduce, at::cpu::scatter_outf>(m);
+              meta::structured_scatter_value_reduce, at::cpu::scatter_outf>(m);
   cpu::on_cpu<op::scatter_add, op::scatter_add_out, meta::structured_scatter_add,
-             at::cpu::scatter_add_outf>(m);
+              at::cpu::scatter_add_outf>(m);
   cpu::on_cpu<op::scatter_reduce_two, op::scatter_reduce_two_out,
-             meta::structured_scatter_reduce_two, at::cpu::scatter_reduce_outf>(m);
+              meta::structured_scatter_reduce_two, at::cpu::scatter_reduce_outf>(m);
   cpu::on_cpu<op::index_add, op::index_add_out, meta::structured_index_add,
-             at::cpu::index_add_outf>(m);
+              at::cpu::index_add_outf>(m);
   cpu::on_cpu<op::index_copy, op::index_copy_out, meta::structured_index_copy,
-             at::cpu::index_copy_outf>(m);
-  cpu::on_cpu_in_place<op::tril, op::tril_out, meta::structured_tril, at::cpu::tril_outf, at::cpu::tril_>(m);
-  cpu::on_cpu_in_place<op::triu, op::triu_out, meta::structured_triu, at::cpu::triu_outf, at::cpu::triu_>(m);
+              at::cpu::index_copy_outf>(m);
+  cpu::on_cpu_in_place<op::tril, op::tril_out, meta::structured_tril,
+                       at::cpu::tril_outf, at::cpu::tril_>(m);
+  cpu::on_cpu_in_place<op::triu, op::triu_out, meta::structured_triu,
+                       at::cpu::triu_outf, at::cpu::triu_>(m);
 }
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {

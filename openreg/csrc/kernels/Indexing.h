@@ -10,10 +10,11 @@
 
 namespace openreg::kernels {
 
-// Each launches a kernel. Where elements of what it writes share memory, it computes all
-// the same.
+// Each launches a kernel. Where elements of what it writes share memory, it computes
+// all the same.
 
-// Writes the elements of `self` that `indices` select to `out`. The indices are numbers.
+// Writes the elements of `self` that `indices` select to `out`. The indices are
+// numbers.
 void index(const at::Tensor& self, const c10::List<std::optional<at::Tensor>>& indices,
            const at::Tensor& out);
 

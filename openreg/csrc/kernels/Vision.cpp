@@ -28,7 +28,6 @@
 #include <ATen/ops/fractional_max_pool3d_meta.h>
 
 #include "csrc/kernels/cpu/Functions.h"
-#include "csrc/aten/kernels/OutVariants.h"
 #include "csrc/kernels/cpu/OnCpu.h"
 
 namespace openreg {
@@ -61,6 +60,12 @@ struct FractionalPool3d : meta::structured_fractional_max_pool3d {
     return checked;
   }
 };
+
+at::Tensor& adaptive_max_pool3d_backward(const at::Tensor& grad, const at::Tensor& self,
+                                         const at::Tensor& indices, at::Tensor& out) {
+  return at::cpu::adaptive_max_pool3d_backward_outf(grad, self, indices.contiguous(),
+                                                    out);
+}
 
 // The kernels of one resampling with a filter, which the CPU has for few dtypes.
 template <Upsample* kFunction, auto* kOut>
@@ -124,7 +129,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   cpu::on_cpu<op::adaptive_max_pool3d_backward,
              op::adaptive_max_pool3d_backward_grad_input,
              meta::structured_adaptive_max_pool3d_backward,
-             kernels::adaptive_max_pool3d_backward_out>(m);
+             adaptive_max_pool3d_backward>(m);
   cpu::on_cpu<op::fractional_max_pool2d, op::fractional_max_pool2d_output,
              FractionalPool2d, at::cpu::fractional_max_pool2d_outf>(m);
   cpu::on_cpu<op::fractional_max_pool2d_backward,

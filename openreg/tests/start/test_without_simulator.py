@@ -15,7 +15,6 @@ IN_PYTHON = re.compile(
 HOST_CODE = """
 #include "csrc/aten/RegisterStructuredUnary.cpp"
 #include "csrc/aten/launch/Launch.cpp"
-#include "csrc/aten/launch/SparseKernelTensorArg.cpp"
 #include "csrc/aten/ops/Add.cpp"
 #include "csrc/aten/ops/Fill.cpp"
 #include "csrc/aten/ops/HostCheck.cpp"

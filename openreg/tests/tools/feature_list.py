@@ -258,7 +258,7 @@ FEATURES = [
     optional(
         "Dispatch stubs",
         "`REGISTER_PRIVATEUSE1_DISPATCH`",
-        (f"{A}RegisterDispatchStubs.cpp",),
+        ("csrc/kernels/DispatchStubs.cpp",),
         "operators/test_stub.py",
         "operators/stub",
         5,

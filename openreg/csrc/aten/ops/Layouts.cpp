@@ -7,8 +7,8 @@
 #include <c10/core/TensorOptions.h>
 
 #include "csrc/aten/NativeFunctions.h"
+#include "csrc/aten/SparseMembers.h"
 #include "csrc/aten/launch/OptionalTensor.h"
-#include "csrc/aten/launch/SparseKernelTensorArg.h"
 #include "csrc/aten/ops/Fallback.h"
 #include "csrc/runtime/device/OpenRegFunctions.h"
 

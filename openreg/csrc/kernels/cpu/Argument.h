@@ -76,6 +76,20 @@ template <>
 struct Argument<at::Tensor&> : TensorArgument<Access::Write> {};
 // LITERALINCLUDE END: ARGUMENT
 
+// A copy of a sparse tensor, which device code may resize. A copy of what the others
+// refer to: an input that is the same tensor is the same copy.
+struct Copied {
+  at::Tensor tensor;
+  operator at::Tensor&() { return tensor; }
+};
+template <>
+struct Argument<Copied&> : TensorArgument<Access::Copy> {
+  static Copied alias(const TensorArg& value, Aliases& aliases) {
+    return {aliases.of(value)};
+  }
+  static Copied tiny(const at::Tensor& value) { return {Operands::tiny(value)}; }
+};
+
 // Several tensors, some of which may be missing.
 template <class GivenList, class Made, Access kAccess>
 struct ListArgument {

@@ -57,7 +57,8 @@ struct Task final : HostKernel {
   // Outputs come first: an input may be the same tensor.
   template <class Parameter, class Captured>
   static void add_written(const Captured& value, Aliases& aliases) {
-    if constexpr (std::is_same_v<Parameter, at::Tensor&>) {
+    if constexpr (std::is_same_v<Parameter, at::Tensor&> ||
+                  std::is_same_v<Parameter, Copied&>) {
       aliases.of(value);
     }
   }

@@ -35,7 +35,7 @@ class Operands {
   // Whether each number fits into `dtype` without overflow.
   bool numbers_fit(at::ScalarType dtype) const;
   // The dtype of the computation, as far as it is known: the common one, or that of the
-  // first tensor that is read.
+  // first tensor.
   at::ScalarType dtype() const {
     return common_ != at::ScalarType::Undefined ? common_ : first_dtype_;
   }

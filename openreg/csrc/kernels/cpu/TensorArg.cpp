@@ -9,8 +9,8 @@
 
 #include <cstring>
 
+#include "csrc/aten/SparseMembers.h"
 #include "csrc/aten/TensorMemory.h"
-#include "csrc/aten/launch/SparseKernelTensorArg.h"
 #include "csrc/kernels/cpu/Quiet.h"
 
 namespace openreg::cpu {

@@ -1,4 +1,5 @@
-// Registers operators whose kernel is a dispatch stub; see docs/operators/stub.md.
+// Kernels that are dispatch stubs of ATen, and their operators; see
+// docs/operators/stub.md.
 #include <ATen/CPUFunctions.h>
 #include <ATen/Operators.h>
 #include <ATen/native/Activation.h>
@@ -19,6 +20,7 @@
 #include <ATen/ops/floor_divide_native.h>
 #include <ATen/ops/hardswish_backward_native.h>
 #include <ATen/ops/hardswish_native.h>
+#include <ATen/ops/kaiser_window.h>
 #include <ATen/ops/logical_and_native.h>
 #include <ATen/ops/logical_not_native.h>
 #include <ATen/ops/logical_or_native.h>
@@ -34,11 +36,10 @@
 #include <ATen/ops/where_native.h>
 #include <torch/library.h>
 
-#include "csrc/aten/kernels/IntegerDivision.h"
 #include "csrc/kernels/cpu/Functions.h"
-#include "csrc/aten/kernels/OutVariants.h"
-#include "csrc/aten/kernels/RangeFactories.h"
-#include "csrc/aten/launch/IteratorKernel.h"
+#include "csrc/kernels/cpu/IntegerDivision.h"
+#include "csrc/kernels/cpu/IteratorKernel.h"
+#include "csrc/kernels/cpu/Quiet.h"
 
 namespace at::native {
 // As ATen/native/UnfoldBackward.h declares it, beside functions for CUDA's kernels.
@@ -51,17 +52,51 @@ namespace {
 
 namespace op = at::_ops;
 
+// -- functions with out= that ATen's CPU library lacks --
+
+at::Tensor& abs_out(const at::Tensor& self, at::Tensor& out) {
+  return self.scalar_type() == at::kBool ? out.copy_(self)
+                                         : at::cpu::abs_outf(self, out);
+}
+
+at::Tensor& hardswish_backward_out(const at::Tensor& grad, const at::Tensor& self,
+                                   at::Tensor& out) {
+  return out.copy_(at::cpu::hardswish_backward(grad, self));
+}
+
+at::Tensor& mish_backward_out(const at::Tensor& grad, const at::Tensor& self,
+                              at::Tensor& out) {
+  return out.copy_(at::cpu::mish_backward(grad, self));
+}
+
+at::Tensor& addr_out(const at::Tensor& self, const at::Tensor& column,
+                     const at::Tensor& row, const at::Scalar& beta,
+                     const at::Scalar& alpha, at::Tensor& out) {
+  return at::cpu::addr_outf(self, column.flatten(), row.flatten(), beta, alpha, out);
+}
+
+at::Tensor& put_out(const at::Tensor& index, const at::Tensor& source, bool add,
+                    at::Tensor& out) {
+  const cpu::Quiet quiet;  // the host has warned already
+  return out.put_(index, source, add);
+}
+
+at::Tensor& kaiser_window_out(int64_t length, double beta, at::Tensor& out) {
+  return out.copy_(at::kaiser_window(length, /*periodic=*/false, beta, out.options()));
+}
+
+// -- kernels --
+
 void addr_kernel(at::TensorIterator& iterator, const at::Scalar& beta,
                  const at::Scalar& alpha) {
-  launch_out_as("addr", "addr", iterator.common_dtype(), kernels::addr_out,
-                std::array{iterator.tensor(0)}, iterator.tensor(1), iterator.tensor(2),
-                iterator.tensor(3), beta, alpha);
+  cpu::call(cpu::options_of("addr", iterator), addr_out, iterator.tensor(1),
+            iterator.tensor(2), iterator.tensor(3), beta, alpha, iterator.tensor(0));
 }
 
 // The iterator has the output and the index; what is read from comes beside it.
 void take_kernel(at::TensorIterator& iterator, const at::TensorBase& self) {
-  launch_out("take", at::cpu::take_outf, std::array{iterator.tensor(0)}, at::Tensor(self),
-             iterator.tensor(1));
+  cpu::call("take", at::cpu::take_outf, at::Tensor(self), iterator.tensor(1),
+            iterator.tensor(0));
 }
 
 using at::native::binary_fn;
@@ -69,68 +104,70 @@ using at::native::structured_binary_fn;
 using at::native::unary_fn;
 
 // LITERALINCLUDE START: STUB_KERNELS
-constexpr unary_fn abs_kernel = iterator_kernel<op::abs, kernels::abs_out>;
-constexpr unary_fn angle_kernel = iterator_kernel<op::angle, at::cpu::angle_outf>;
+constexpr unary_fn abs_kernel = cpu::iterator_kernel<op::abs, abs_out>;
+constexpr unary_fn angle_kernel = cpu::iterator_kernel<op::angle, at::cpu::angle_outf>;
 constexpr unary_fn conj_kernel =
-    iterator_kernel<op::conj_physical, at::cpu::conj_physical_outf>;
-constexpr unary_fn not_kernel = iterator_kernel<op::logical_not, at::cpu::logical_not_outf>;
+    cpu::iterator_kernel<op::conj_physical, at::cpu::conj_physical_outf>;
+constexpr unary_fn not_kernel =
+    cpu::iterator_kernel<op::logical_not, at::cpu::logical_not_outf>;
 constexpr binary_fn and_kernel =
-    iterator_kernel<op::logical_and, at::cpu::logical_and_outf>;
-constexpr binary_fn or_kernel = iterator_kernel<op::logical_or, at::cpu::logical_or_outf>;
+    cpu::iterator_kernel<op::logical_and, at::cpu::logical_and_outf>;
+constexpr binary_fn or_kernel =
+    cpu::iterator_kernel<op::logical_or, at::cpu::logical_or_outf>;
 constexpr binary_fn xor_kernel =
-    iterator_kernel<op::logical_xor, at::cpu::logical_xor_outf>;
+    cpu::iterator_kernel<op::logical_xor, at::cpu::logical_xor_outf>;
 constexpr structured_binary_fn floor_divide_kernel =
-    iterator_kernel<op::floor_divide, kernels::floor_divide_out>;
-constexpr binary_fn where_kernel = iterator_kernel<op::where_self, at::cpu::where_outf>;
+    cpu::iterator_kernel<op::floor_divide, cpu::floor_divide_out>;
+constexpr binary_fn where_kernel =
+    cpu::iterator_kernel<op::where_self, at::cpu::where_outf>;
 constexpr binary_fn hardswish_kernel =
-    iterator_kernel<op::hardswish, at::cpu::hardswish_outf>;
+    cpu::iterator_kernel<op::hardswish, at::cpu::hardswish_outf>;
 constexpr binary_fn hardswish_backward_kernel =
-    iterator_kernel<op::hardswish_backward, kernels::hardswish_backward_out>;
+    cpu::iterator_kernel<op::hardswish_backward, hardswish_backward_out>;
 constexpr binary_fn mish_backward_kernel =
-    iterator_kernel<op::mish_backward, kernels::mish_backward_out>;
+    cpu::iterator_kernel<op::mish_backward, mish_backward_out>;
 // LITERALINCLUDE END: STUB_KERNELS
 
 // Stubs that take more than operands.
 // The iterator has the elements to write and the index; the output comes beside it.
 void put_kernel(at::TensorIterator& iterator, const at::TensorBase& self,
                 bool accumulate) {
-  launch_out("put_", kernels::put_out, std::array{at::Tensor(self)}, iterator.tensor(1),
-             iterator.tensor(0), accumulate);
+  cpu::call("put_", put_out, iterator.tensor(1), iterator.tensor(0), accumulate,
+            at::Tensor(self));
 }
 
 // A negative eps stands for none.
 void logit_kernel(at::TensorIteratorBase& iterator, const at::Scalar& eps) {
   const double limit = eps.toDouble();
   // The kernel would convert integers to the default dtype of the moment when it runs.
-  launch_out("logit", at::cpu::logit_outf, std::array{iterator.tensor(0)},
-             iterator.tensor(1).to(iterator.common_dtype()),
-             limit < 0 ? std::nullopt : std::make_optional(limit));
+  cpu::call("logit", at::cpu::logit_outf,
+            iterator.tensor(1).to(iterator.common_dtype()),
+            limit < 0 ? std::nullopt : std::make_optional(limit), iterator.tensor(0));
 }
 
 // The iterator has two outputs, and then the input, the weight and the gradient.
 void prelu_backward_kernel(at::TensorIterator& iterator) {
-  launch_out("_prelu_kernel_backward", cpu::out_variant<at::_prelu_kernel_backward>,
-             std::array{iterator.tensor(0), iterator.tensor(1)}, iterator.tensor(4),
-             iterator.tensor(2), iterator.tensor(3));
+  cpu::call("_prelu_kernel_backward", cpu::out_variant<at::_prelu_kernel_backward>,
+            iterator.tensor(4), iterator.tensor(2), iterator.tensor(3),
+            iterator.tensor(0), iterator.tensor(1));
 }
 
 // The iterator has the numbers from 0 to `length` - 1, which the window replaces.
 void kaiser_window_kernel(at::TensorIteratorBase& iterator, int64_t length,
                           double beta) {
-  launch_out("kaiser_window", kernels::kaiser_window_out,
-             std::array{iterator.tensor(0)}, length, beta);
+  cpu::call("kaiser_window", kaiser_window_out, length, beta, iterator.tensor(0));
 }
 
 void unfold_backward_kernel(at::Tensor& out, const at::Tensor& grad, int64_t dim,
                             int64_t size, int64_t step) {
-  launch_out("unfold_backward", cpu::out_variant<at::unfold_backward>, std::array{out}, grad,
-             out.sizes(), dim, size, step);
+  cpu::call("unfold_backward", cpu::out_variant<at::unfold_backward>, grad, out.sizes(),
+            dim, size, step, out);
 }
 
 constexpr at::native::binary_fn complex_kernel =
-    iterator_kernel<op::complex, at::complex_outf>;
+    cpu::iterator_kernel<op::complex, at::complex_outf>;
 constexpr at::native::binary_fn polar_kernel =
-    iterator_kernel<op::polar, at::polar_outf>;
+    cpu::iterator_kernel<op::polar, at::polar_outf>;
 
 // LITERALINCLUDE START: STUB_OPERATORS
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {

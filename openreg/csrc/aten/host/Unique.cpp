@@ -1,27 +1,24 @@
 // Distinct values; see docs/operators/structured.md.
-#include "csrc/aten/NativeFunctions.h"
+#include "csrc/aten/host/Unique.h"
 
 #include <ATen/WrapDimUtils.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/unique_dim.h>
 #include <ATen/ops/unique_dim_consecutive.h>
 
-#include "csrc/aten/kernels/Unique.h"
-#include "csrc/aten/launch/LaunchOut.h"
 #include "csrc/aten/ops/HostCheck.h"
+#include "csrc/kernels/Unique.h"
 
 namespace openreg {
 namespace {
-
-using ThreeTensors = std::tuple<at::Tensor, at::Tensor, at::Tensor>;
 
 // Only the device finds how many values there are. The kernel writes the number, and
 // the values to tensors that are large enough for all. The host waits for the number
 // and makes the tensors smaller.
 // LITERALINCLUDE START: UNIQUE
 template <auto* kKernel, bool kHasDim>
-ThreeTensors distinct(const char* name, const at::Tensor& self, int64_t dim,
-                      bool sorted, bool inverse, bool counts) {
+ThreeTensors distinct(const at::Tensor& self, int64_t dim, bool sorted, bool inverse,
+                      bool counts) {
   const at::Tensor rows = kHasDim ? self.movedim(dim, 0) : self.reshape(-1);
   const auto indices = self.options().dtype(at::kLong);
   const at::IntArrayRef each = kHasDim ? rows.sizes().slice(0, 1) : self.sizes();
@@ -31,8 +28,7 @@ ThreeTensors distinct(const char* name, const at::Tensor& self, int64_t dim,
   const at::Tensor places =
       at::empty(kHasDim || inverse ? each : at::IntArrayRef(none), indices);
   at::Tensor times = at::empty(kHasDim || counts ? rows.size(0) : 0, indices);
-  launch_out(name, kKernel, std::array{number, values, places, times}, self, dim,
-             sorted, inverse, counts);
+  kKernel(self, dim, sorted, inverse, counts, number, values, places, times);
   const int64_t count = number.item<int64_t>();  // waits
   c10::DimVector sizes(rows.sizes());
   sizes[0] = count;
@@ -49,8 +45,8 @@ ThreeTensors dim_consecutive_on_host(const at::Tensor& self, int64_t dim, bool,
 }
 
 template <auto* kKernel, auto* kOnHost>
-ThreeTensors distinct_slices(const char* name, const at::Tensor& self, int64_t dim,
-                             bool sorted, bool inverse, bool counts) {
+ThreeTensors distinct_slices(const at::Tensor& self, int64_t dim, bool sorted,
+                             bool inverse, bool counts) {
   const int64_t axis = at::maybe_wrap_dim(dim, self.dim());
   const bool is_usual = self.dim() > 0 && self.numel() > 0;
   check_arguments(is_usual,
@@ -59,12 +55,13 @@ ThreeTensors distinct_slices(const char* name, const at::Tensor& self, int64_t d
     const at::Tensor none = at::empty({0}, self.options().dtype(at::kLong));
     return {at::empty(self.sizes(), self.options()), none, none.clone()};
   }
-  return distinct<kKernel, true>(name, self, axis, sorted, inverse, counts);
+  return distinct<kKernel, true>(self, axis, sorted, inverse, counts);
 }
 
+}  // namespace
+
 ThreeTensors unique2(const at::Tensor& self, bool sorted, bool inverse, bool counts) {
-  return distinct<kernels::unique2_out, false>("_unique2", self, 0, sorted, inverse,
-                                               counts);
+  return distinct<kernels::unique2, false>(self, 0, sorted, inverse, counts);
 }
 
 std::tuple<at::Tensor, at::Tensor> unique(const at::Tensor& self, bool sorted,
@@ -75,14 +72,14 @@ std::tuple<at::Tensor, at::Tensor> unique(const at::Tensor& self, bool sorted,
 
 ThreeTensors unique_dim(const at::Tensor& self, int64_t dim, bool sorted, bool inverse,
                         bool counts) {
-  return distinct_slices<kernels::unique_dim_out, at::unique_dim>(
-      "unique_dim", self, dim, sorted, inverse, counts);
+  return distinct_slices<kernels::unique_dim, at::unique_dim>(self, dim, sorted,
+                                                              inverse, counts);
 }
 
 ThreeTensors unique_dim_consecutive(const at::Tensor& self, int64_t dim, bool inverse,
                                     bool counts) {
-  return distinct_slices<kernels::unique_dim_consecutive_out, dim_consecutive_on_host>(
-      "unique_dim_consecutive", self, dim, true, inverse, counts);
+  return distinct_slices<kernels::unique_dim_consecutive, dim_consecutive_on_host>(
+      self, dim, true, inverse, counts);
 }
 
 ThreeTensors unique_consecutive(const at::Tensor& self, bool inverse, bool counts,
@@ -90,18 +87,7 @@ ThreeTensors unique_consecutive(const at::Tensor& self, bool inverse, bool count
   if (dim.has_value()) {
     return openreg::unique_dim_consecutive(self, *dim, inverse, counts);
   }
-  return distinct<kernels::unique_consecutive_out, false>("unique_consecutive", self, 0,
-                                                          true, inverse, counts);
-}
-
-}  // namespace
-
-void register_unique(torch::Library& m) {
-  m.impl("_unique", unique);
-  m.impl("_unique2", unique2);
-  m.impl("unique_dim", openreg::unique_dim);
-  m.impl("unique_consecutive", openreg::unique_consecutive);
-  m.impl("unique_dim_consecutive", openreg::unique_dim_consecutive);
+  return distinct<kernels::unique_consecutive, false>(self, 0, true, inverse, counts);
 }
 
 }  // namespace openreg

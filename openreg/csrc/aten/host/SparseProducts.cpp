@@ -1,5 +1,5 @@
 // Products and sums with a sparse operand; see docs/operators/sparse.md.
-#include "csrc/aten/NativeFunctions.h"
+#include "csrc/aten/host/SparseProducts.h"
 
 #include <ATen/Context.h>
 #include <ATen/ExpandUtils.h>
@@ -11,12 +11,10 @@
 #include <ATen/ops/mul_ops.h>
 #include <ATen/ops/sparse_sampled_addmm_ops.h>
 
-#include "csrc/aten/kernels/SparseProducts.h"
-#include "csrc/aten/launch/Launch.h"
-#include "csrc/aten/launch/SparseKernelTensorArg.h"
-#include "csrc/aten/launch/SparseOperator.h"
+#include "csrc/aten/SparseMembers.h"
 #include "csrc/aten/ops/CheckScalar.h"
 #include "csrc/aten/ops/Layouts.h"
+#include "csrc/kernels/SparseProducts.h"
 
 namespace openreg {
 namespace {
@@ -75,17 +73,9 @@ void launch_addmm(const at::Tensor& self, const at::Tensor& mat1,
                   const at::Tensor& mat2, const at::Scalar& beta,
                   const at::Scalar& alpha, const at::Tensor& out) {
   out.resize_({mat1.size(0), mat2.size(1)});
-  if (out.numel() == 0) {
-    return;
+  if (out.numel() > 0) {
+    kernels::sparse_addmm(self, mat1, mat2, beta, alpha, out);
   }
-  launch("addmm", out.device(),
-         [to = KernelTensorArg(out), in_place = out.is_same(self),
-          t = KernelTensorArg::input(self), a = SparseKernelTensorArg::input(mat1),
-          b = SparseKernelTensorArg::input(mat2), beta, alpha] {
-           at::Tensor result = to.alias();
-           kernels::sparse_addmm(in_place ? result : t.alias(), a.alias(), b.alias(),
-                                 beta, alpha, result);
-         });
 }
 // LITERALINCLUDE END: SPARSE_ADDMM
 
@@ -164,7 +154,7 @@ at::Tensor& compressed_addmm_out(const at::Tensor& self, const at::Tensor& mat1,
 at::Tensor& coo_add_out(const at::Tensor& self, const at::Tensor& other,
                         const at::Scalar& alpha, at::Tensor& out) {
   if (self.is_sparse() && other.is_sparse() && out.is_sparse()) {
-    return SparseOperator<op::add_out>::call(self, other, alpha, out);
+    return kernels::sum_of_sparse(self, other, alpha, out);
   }
   const bool fits = self.layout() == at::kStrided && out.layout() == at::kStrided &&
                     other.is_sparse() && self.sizes() == other.sizes() &&
@@ -175,13 +165,7 @@ at::Tensor& coo_add_out(const at::Tensor& self, const at::Tensor& other,
                                                                      out);
   }
   out.resize_(self.sizes());
-  launch("add", out.device(),
-         [to = KernelTensorArg(out), in_place = out.is_same(self),
-          a = KernelTensorArg::input(self), b = SparseKernelTensorArg::input(other),
-          alpha] {
-           at::Tensor sum = to.alias();
-           kernels::sparse_add(in_place ? sum : a.alias(), b.alias(), alpha, sum);
-         });
+  kernels::sparse_add(self, other, alpha, out);
   return out;
 }
 
@@ -196,7 +180,7 @@ at::Tensor& coo_mul_out(const at::Tensor& self, const at::Tensor& other,
   if (!out.is_sparse()) {
     return LayoutFallback<op::mul_out, DispatchKey::SparseCPU>::call(self, other, out);
   }
-  return SparseOperator<op::mul_out>::call(self, other, out);
+  return kernels::product_of_sparse(self, other, out);
 }
 
 // LITERALINCLUDE START: COMPRESSED_ADD
@@ -217,7 +201,7 @@ at::Tensor& compressed_add_out(const at::Tensor& self, const at::Tensor& other,
       !both || self.is_same(other) || batch_dims(self) == 0,
       "openreg: add: torch makes an invalid tensor of the sum of two batches of "
       "compressed ones; add what to_dense() returns");
-  return both ? SparseOperator<op::add_out>::call(self, other, alpha, out)
+  return both ? kernels::sum_of_sparse(self, other, alpha, out)
               : LayoutFallback<op::add_out, DispatchKey::SparseCsrCPU>::call(
                     self, other, alpha, out);
 }
@@ -246,13 +230,7 @@ at::Tensor csr_sampled_addmm(const at::Tensor& self, const at::Tensor& mat1,
       longs(self.crow_indices()), longs(self.col_indices()), self.values().clone(),
       self.sizes(), self.scalar_type(), self.layout(), self.device(), std::nullopt);
   if (out._nnz() > 0) {
-    launch("sparse_sampled_addmm", out.device(),
-           [to = SparseKernelTensorArg(out, SparseKernelTensorArg::Access::Write),
-            a = KernelTensorArg::input(mat1), b = KernelTensorArg::input(mat2), beta,
-            alpha] {
-             at::Tensor result = to.alias();
-             kernels::sparse_sampled_addmm(a.alias(), b.alias(), beta, alpha, result);
-           });
+    kernels::sparse_sampled_addmm(mat1, mat2, beta, alpha, out);
   }
   return out;
 }
