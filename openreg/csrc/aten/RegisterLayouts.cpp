@@ -27,8 +27,8 @@ Operators all_but(std::set<std::string> names) { return {std::move(names), true}
 
 // LITERALINCLUDE START: SERVE
 // Serves every operator that torch has for CPU tensors of one layout, and that has no
-// kernel yet: by borrowing, or else on the CPU. The kernels are registered before: their
-// files come first in the library.
+// kernel yet: by borrowing, or else on the CPU. The files of kernels come first in the
+// library, so theirs are registered before.
 template <DispatchKey cpu_key>
 void register_layout_ops(torch::Library& m, const Operators& borrowed,
                          const std::string& library = "aten") {
@@ -63,7 +63,13 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
 // LITERALINCLUDE START: SPARSE
 TORCH_LIBRARY_IMPL(aten, SparsePrivateUse1, m) {
   m.impl("_copy_from_and_resize", copy_from_and_resize_sparse);
-  register_layout_ops<DispatchKey::SparseCPU>(m, all_but({"bmm", "bmm.out"}));
+  register_layout_ops<DispatchKey::SparseCPU>(
+      m,
+      all_but({"_coalesce", "_sparse_log_softmax", "_sparse_log_softmax_backward_data",
+               "_sparse_softmax", "_sparse_softmax_backward_data",
+               "_sparse_sparse_matmul", "_sparse_sum_backward", "add.out", "addmm",
+               "addmm.out", "addmm_", "bmm", "bmm.out", "hspmm", "hspmm.out",
+               "index_select", "mul.out", "sspaddmm.out"}));
 }
 // LITERALINCLUDE END: SPARSE
 
@@ -71,8 +77,10 @@ TORCH_LIBRARY_IMPL(aten, SparseCsrPrivateUse1, m) {
   m.impl("_copy_from_and_resize", copy_from_and_resize_sparse);
   m.impl("_sparse_mm_reduce_impl", sparse_mm_reduce);
   register_layout_ops<DispatchKey::SparseCsrCPU>(
-      m, all_but({"_sparse_mm_reduce_impl_backward", "addmv.out",
-                  "sparse_sampled_addmm.out", "triangular_solve.X"}));
+      m, all_but({"_sparse_csr_prod.dim_dtype", "_sparse_csr_sum.dim_dtype",
+                  "_sparse_mm_reduce_impl_backward", "add.out", "addmm.out",
+                  "addmv.out", "sparse_sampled_addmm", "sparse_sampled_addmm.out",
+                  "triangular_solve.X"}));
 }
 
 // LITERALINCLUDE START: QUANTIZED

@@ -69,9 +69,9 @@ void for_each_tensor(const Visit& visit, const Args&... args) {
 }
 
 // LITERALINCLUDE START: CHECK_SAME_DEVICE
-// Throws what torch's own kernels throw unless all tensors among the arguments are on one
-// device. Torch checks that for the kernels that it generates, never for those that a
-// backend registers. Returns the device, if there is a tensor.
+// Throws what torch's own kernels throw unless all tensors among the arguments are on
+// one device. Torch checks that for the kernels that it generates, never for those that
+// a backend registers. Returns the device, if there is a tensor.
 template <class... Args>
 std::optional<c10::Device> check_same_device(const char* name, const Args&... args) {
   std::optional<c10::Device> device;
@@ -96,7 +96,8 @@ DeviceIndex first_device(const char* name, const Args&... args) {
       },
       args...);
   TORCH_CHECK(index.has_value(), "openreg: ", name,
-              " was called without a tensor on the openreg device");
+              " was called without a tensor on the openreg device; move one with ",
+              ".to('openreg')");
   return *index;
 }
 

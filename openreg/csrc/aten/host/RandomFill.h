@@ -20,6 +20,9 @@ void fill_random(const at::Tensor& self, const std::optional<at::Generator>& gen
                  int64_t words,
                  void (*launch)(const at::Tensor&, PhiloxKernelState, Args...),
                  std::type_identity_t<Args>... args) {
+  TORCH_CHECK(self.is_privateuseone(),
+              "openreg: expected a tensor on the openreg device, but got one on ",
+              self.device(), "; move it with .to('openreg')");
   const PhiloxKernelState random = reserve(generator, self.device().index(),
                                            blocks_for(self.numel(), words));  // (1)
   launch(self, random, args...);                                              // (2)

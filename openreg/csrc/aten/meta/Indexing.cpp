@@ -17,6 +17,7 @@ void IndexSelect::meta(const at::Tensor& self, int64_t dim, const at::Tensor& in
   if (const at::Tensor& out = maybe_get_output(0); out.defined()) {
     TORCH_CHECK(out.scalar_type() == self.scalar_type(),
                 "index_select(): self and result must have the same scalar type");
+    at::assert_no_internal_overlap(out);
     at::assert_no_overlap(out, self);
     at::assert_no_overlap(out, index);
   }
@@ -46,6 +47,7 @@ void Nonzero::meta(const at::Tensor& self) {
         out.scalar_type() == at::kLong,
         "nonzero: Expected out tensor to have scalar type Long but got scalar type",
         out.scalar_type());
+    at::assert_no_internal_overlap(out);
     at::assert_no_overlap(out, self);
   }
   const int64_t rows =

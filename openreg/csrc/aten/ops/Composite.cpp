@@ -26,8 +26,10 @@ at::Tensor& masked_select_out(const at::Tensor& self, const at::Tensor& mask,
   at::assert_no_overlap(out, mask);
   const auto [where, from] = at::expand_outplace(mask, self);
   const bool is_scalar = from->dim() == 0;
-  return at::index_outf(is_scalar ? from->unsqueeze(0) : *from,
-                   c10::List<std::optional<at::Tensor>>({is_scalar ? where->unsqueeze(0) : *where}), out);
+  return at::index_outf(
+      is_scalar ? from->unsqueeze(0) : *from,
+      c10::List<std::optional<at::Tensor>>({is_scalar ? where->unsqueeze(0) : *where}),
+      out);
 }
 
 at::Tensor masked_select(const at::Tensor& self, const at::Tensor& mask) {

@@ -56,14 +56,14 @@ at::Tensor find_on_host(const char* name, c10::Device device, Function function,
 }
 // LITERALINCLUDE END: LAUNCH_AND_WAIT
 
-// A tensor of any layout from the CPU: on `device`, by kernels that copy its members, or
-// put into the sparse tensor `out`.
+// A tensor of any layout from the CPU: on `device`, by kernels that copy its members,
+// or put into the sparse tensor `out`.
 at::Tensor bring(const char* name, c10::Device device, const at::Tensor& found);
 void bring_into(const char* name, const at::Tensor& out, const at::Tensor& found);
 
 // Launches a function that returns a tensor of any layout, and brings it to the device.
-// The host waits in between, because it must allocate the result and only the device has
-// its number of elements.
+// The host waits in between, because it must allocate the result and only the device
+// has its number of elements.
 template <class Function, class... Args>
 at::Tensor find(const char* name, c10::Device device, Function function,
                 const Args&... args) {

@@ -76,8 +76,8 @@ bool Operands::numbers_fit(at::ScalarType dtype) const {
                        [&](const at::Scalar* number) { return fits_into(*number); });
   };
   switch (dtype) {
-#define OPENREG_CASE(T, kName)   \
-  case at::ScalarType::kName: \
+#define OPENREG_CASE(T, kName) \
+  case at::ScalarType::kName:  \
     return fit(fits<T>);
     AT_FORALL_SCALAR_TYPES_WITH_COMPLEX(OPENREG_CASE)
 #undef OPENREG_CASE
@@ -98,8 +98,8 @@ at::Tensor Operands::tiny(const at::Tensor& tensor) {
   if (!tensor.defined()) {
     return {};
   }
-  at::Tensor tiny = at::zeros(
-      small(tensor.sizes()), at::TensorOptions(at::kCPU).dtype(tensor.scalar_type()));
+  at::Tensor tiny = at::zeros(small(tensor.sizes()),
+                              at::TensorOptions(at::kCPU).dtype(tensor.scalar_type()));
   if (tensor.unsafeGetTensorImpl()->is_wrapped_number()) {
     tiny.unsafeGetTensorImpl()->set_wrapped_number(true);
   }

@@ -45,8 +45,8 @@ class Operands {
     return reads_common_ ? at::ScalarType::Undefined : common_;
   }
 
-  // For a trial: a CPU tensor of zeros with the dtype of `tensor`, and its sizes as far as
-  // they are small. What is equal stays equal.
+  // For a trial: a CPU tensor of zeros with the dtype of `tensor`, and its sizes as far
+  // as they are small. What is equal stays equal.
   static at::Tensor tiny(const at::Tensor& tensor);
   static c10::DimVector small(at::IntArrayRef sizes);
 
