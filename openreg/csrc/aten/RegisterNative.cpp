@@ -69,39 +69,10 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
 }
 // LITERALINCLUDE END: REGISTER_SYNC_BATCH_NORM
 
-// Losses.
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("mse_loss", mse_loss);
-  m.impl("mse_loss.out", mse_loss_out);
-  m.impl("smooth_l1_loss", smooth_l1_loss);
-  m.impl("smooth_l1_loss.out", smooth_l1_loss_out);
-  m.impl("huber_loss", huber_loss);
-  m.impl("huber_loss.out", huber_loss_out);
-  m.impl("binary_cross_entropy", binary_cross_entropy);
-  m.impl("binary_cross_entropy.out", binary_cross_entropy_out);
-}
-
-// Images.
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  register_adaptive_pooling(m);
-  register_grid_sampler(m);
-  register_im2col(m);
-  register_max_pooling(m);
-  register_padding(m);
-}
-
 // What models of text, sound and images call besides the common operators.
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("_ctc_loss", ctc_loss);
-  m.impl("_ctc_loss.Tensor", ctc_loss_tensor);
-  m.impl("_ctc_loss_backward", ctc_loss_backward);
-  m.impl("_ctc_loss_backward.Tensor", ctc_loss_backward_tensor);
   m.impl("_weight_norm_interface", weight_norm_interface);
   m.impl("_weight_norm_interface_backward", weight_norm_interface_backward);
-  m.impl("nll_loss2d_forward", nll_loss2d_forward);
-  m.impl("nll_loss2d_forward.output", nll_loss2d_forward_out);
-  m.impl("nll_loss2d_backward", nll_loss2d_backward);
-  m.impl("nll_loss2d_backward.grad_input", nll_loss2d_backward_out);
   m.impl("histc", histc);
   m.impl("histc.out", histc_out);
   m.impl("bincount", bincount);
@@ -114,7 +85,6 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   register_embedding_bag(m);
   register_gated_activations(m);
   register_indexed_updates(m);
-  register_margin_losses(m);
   register_moments(m);
   register_quantized_products(m);
   register_ranges(m);

@@ -8,8 +8,9 @@
 namespace openreg {
 
 // LITERALINCLUDE START: META_FUNCTION
-// A class derived from this has a function `meta` with the arguments of the operator. It
-// checks them and asks for each output. An output that is not asked for stays undefined.
+// A class derived from this has a function `meta` with the arguments of the operator.
+// It checks them and asks for each output. An output that is not asked for stays
+// undefined.
 struct MetaFunction : at::impl::MetaBase {
  protected:
   // A new output has these properties. One that the caller gave is checked and resized,

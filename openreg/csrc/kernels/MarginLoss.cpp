@@ -1,15 +1,19 @@
 // Losses with a margin; see docs/operators/structured.md.
-#include "csrc/aten/kernels/MarginLoss.h"
+#include "csrc/aten/meta/MarginLoss.h"
 
+#include <ATen/Operators.h>
 #include <ATen/ops/multi_margin_loss.h>
 #include <ATen/ops/multi_margin_loss_backward.h>
 #include <ATen/ops/multilabel_margin_loss_backward.h>
 #include <ATen/ops/multilabel_margin_loss_forward.h>
 
-#include "csrc/aten/launch/OptionalTensor.h"
+#include "csrc/aten/TensorArguments.h"
+#include "csrc/kernels/cpu/OnCpu.h"
 
-namespace openreg::kernels {
+namespace openreg {
 namespace {
+
+namespace op = at::_ops;
 
 // In float32, where CUDA has kernels and the CPU has none.
 at::Tensor at_least_float(const at::Tensor& tensor) {
@@ -19,8 +23,6 @@ at::Tensor at_least_float(const at::Tensor& tensor) {
 std::optional<at::Tensor> at_least_float(const std::optional<at::Tensor>& tensor) {
   return is_given(tensor) ? std::make_optional(at_least_float(*tensor)) : std::nullopt;
 }
-
-}  // namespace
 
 at::Tensor& multi_margin_loss_out(const at::Tensor& self, const at::Tensor& target,
                                   const at::Scalar& p, const at::Scalar& margin,
@@ -58,4 +60,19 @@ at::Tensor& multilabel_margin_loss_backward_out(
       at_least_float(is_target)));
 }
 
-}  // namespace openreg::kernels
+}  // namespace
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  cpu::on_cpu<op::multi_margin_loss, op::multi_margin_loss_out, MultiMarginLoss,
+              multi_margin_loss_out>(m);
+  cpu::on_cpu<op::multi_margin_loss_backward, op::multi_margin_loss_backward_grad_input,
+              MultiMarginLossBackward, multi_margin_loss_backward_out>(m);
+  cpu::on_cpu<op::multilabel_margin_loss_forward,
+              op::multilabel_margin_loss_forward_output, MultilabelMarginLoss,
+              multilabel_margin_loss_forward_out>(m);
+  cpu::on_cpu<op::multilabel_margin_loss_backward,
+              op::multilabel_margin_loss_backward_grad_input,
+              MultilabelMarginLossBackward, multilabel_margin_loss_backward_out>(m);
+}
+
+}  // namespace openreg

@@ -1,13 +1,18 @@
 // The loss of connectionist temporal classification; see docs/operators/structured.md.
-#include "csrc/aten/kernels/CtcLoss.h"
+#include "csrc/aten/meta/CtcLoss.h"
 
+#include <ATen/Operators.h>
 #include <ATen/ops/_ctc_loss.h>
 #include <ATen/ops/_ctc_loss_backward.h>
 
 #include <algorithm>
 
-namespace openreg::kernels {
+#include "csrc/kernels/cpu/OnCpu.h"
+
+namespace openreg {
 namespace {
+
+namespace op = at::_ops;
 
 // A target that is not the number of a label would read memory out of bounds.
 void check_ctc_labels(const at::Tensor& log_probs, const at::Tensor& targets) {
@@ -19,8 +24,6 @@ void check_ctc_labels(const at::Tensor& log_probs, const at::Tensor& targets) {
                       " is out of bounds: there are ", log_probs.size(2), " labels");
   }
 }
-
-}  // namespace
 
 std::tuple<at::Tensor&, at::Tensor&> ctc_loss_out(
     const at::Tensor& log_probs, const at::Tensor& targets,
@@ -46,4 +49,12 @@ at::Tensor& ctc_loss_backward_out(const at::Tensor& grad, const at::Tensor& log_
       neg_log_likelihood.contiguous(), log_alpha.contiguous(), blank, zero_infinity));
 }
 
-}  // namespace openreg::kernels
+}  // namespace
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  cpu::on_cpu_without_out<op::_ctc_loss, CtcLoss, ctc_loss_out>(m);
+  cpu::on_cpu_without_out<op::_ctc_loss_backward, CtcLossBackward,
+                          ctc_loss_backward_out>(m);
+}
+
+}  // namespace openreg
