@@ -35,10 +35,9 @@
 #include <torch/library.h>
 
 #include "csrc/aten/kernels/IntegerDivision.h"
-#include "csrc/kernels/cpu/Functions.h"
 #include "csrc/aten/kernels/OutVariants.h"
-#include "csrc/aten/kernels/RangeFactories.h"
 #include "csrc/aten/launch/IteratorKernel.h"
+#include "csrc/kernels/cpu/Functions.h"
 
 namespace at::native {
 // As ATen/native/UnfoldBackward.h declares it, beside functions for CUDA's kernels.
@@ -60,8 +59,8 @@ void addr_kernel(at::TensorIterator& iterator, const at::Scalar& beta,
 
 // The iterator has the output and the index; what is read from comes beside it.
 void take_kernel(at::TensorIterator& iterator, const at::TensorBase& self) {
-  launch_out("take", at::cpu::take_outf, std::array{iterator.tensor(0)}, at::Tensor(self),
-             iterator.tensor(1));
+  launch_out("take", at::cpu::take_outf, std::array{iterator.tensor(0)},
+             at::Tensor(self), iterator.tensor(1));
 }
 
 using at::native::binary_fn;
@@ -73,10 +72,12 @@ constexpr unary_fn abs_kernel = iterator_kernel<op::abs, kernels::abs_out>;
 constexpr unary_fn angle_kernel = iterator_kernel<op::angle, at::cpu::angle_outf>;
 constexpr unary_fn conj_kernel =
     iterator_kernel<op::conj_physical, at::cpu::conj_physical_outf>;
-constexpr unary_fn not_kernel = iterator_kernel<op::logical_not, at::cpu::logical_not_outf>;
+constexpr unary_fn not_kernel =
+    iterator_kernel<op::logical_not, at::cpu::logical_not_outf>;
 constexpr binary_fn and_kernel =
     iterator_kernel<op::logical_and, at::cpu::logical_and_outf>;
-constexpr binary_fn or_kernel = iterator_kernel<op::logical_or, at::cpu::logical_or_outf>;
+constexpr binary_fn or_kernel =
+    iterator_kernel<op::logical_or, at::cpu::logical_or_outf>;
 constexpr binary_fn xor_kernel =
     iterator_kernel<op::logical_xor, at::cpu::logical_xor_outf>;
 constexpr structured_binary_fn floor_divide_kernel =
@@ -114,17 +115,10 @@ void prelu_backward_kernel(at::TensorIterator& iterator) {
              iterator.tensor(2), iterator.tensor(3));
 }
 
-// The iterator has the numbers from 0 to `length` - 1, which the window replaces.
-void kaiser_window_kernel(at::TensorIteratorBase& iterator, int64_t length,
-                          double beta) {
-  launch_out("kaiser_window", kernels::kaiser_window_out,
-             std::array{iterator.tensor(0)}, length, beta);
-}
-
 void unfold_backward_kernel(at::Tensor& out, const at::Tensor& grad, int64_t dim,
                             int64_t size, int64_t step) {
-  launch_out("unfold_backward", cpu::out_variant<at::unfold_backward>, std::array{out}, grad,
-             out.sizes(), dim, size, step);
+  launch_out("unfold_backward", cpu::out_variant<at::unfold_backward>, std::array{out},
+             grad, out.sizes(), dim, size, step);
 }
 
 constexpr at::native::binary_fn complex_kernel =
@@ -206,7 +200,6 @@ REGISTER_PRIVATEUSE1_DISPATCH(put_stub, openreg::put_kernel)
 REGISTER_PRIVATEUSE1_DISPATCH(logit_stub, openreg::logit_kernel)
 REGISTER_PRIVATEUSE1_DISPATCH(prelu_backward_stub, openreg::prelu_backward_kernel)
 REGISTER_PRIVATEUSE1_DISPATCH(unfold_backward_stub, openreg::unfold_backward_kernel)
-REGISTER_PRIVATEUSE1_DISPATCH(kaiser_window_stub, openreg::kaiser_window_kernel)
 REGISTER_PRIVATEUSE1_DISPATCH(complex_stub, openreg::complex_kernel)
 REGISTER_PRIVATEUSE1_DISPATCH(polar_stub, openreg::polar_kernel)
 }  // namespace at::native

@@ -2,7 +2,6 @@
 // docs/operators/registration.md.
 #include <ATen/native/DispatchStub.h>
 #include <ATen/native/transformers/attention.h>
-#include <ATen/ops/roll_native.h>
 #include <torch/library.h>
 
 #include "csrc/aten/NativeFunctions.h"
@@ -41,23 +40,6 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("nonzero.out", nonzero_out);
 }
 
-// Reductions without a structured meta function.
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("max", max_);
-  m.impl("max.unary_out", max_out);
-  m.impl("min", min_);
-  m.impl("min.unary_out", min_out);
-  m.impl("var.correction", var);
-  m.impl("var.correction_out", var_out);
-  m.impl("std.correction", std_);
-  m.impl("std.correction_out", std_out);
-  m.impl("dot", dot);
-  m.impl("equal", equal);
-  m.impl("kthvalue.values", kthvalue_out);
-  m.impl("mode", mode);
-  m.impl("mode.values", mode_out);
-}
-
 // LITERALINCLUDE START: REGISTER_SYNC_BATCH_NORM
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("batch_norm_stats", batch_norm_stats);
@@ -71,23 +53,9 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
 
 // What models of text, sound and images call besides the common operators.
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("_weight_norm_interface", weight_norm_interface);
-  m.impl("_weight_norm_interface_backward", weight_norm_interface_backward);
-  m.impl("histc", histc);
-  m.impl("histc.out", histc_out);
-  m.impl("bincount", bincount);
-  m.impl("flip", flip);
-  m.impl("channel_shuffle", channel_shuffle);
-  // Torch's function is made of operators, but registered for its own devices only.
-  m.impl("roll", at::native::roll);
-  register_bucketization(m);
-  register_distance(m);
   register_embedding_bag(m);
-  register_gated_activations(m);
   register_indexed_updates(m);
-  register_moments(m);
   register_quantized_products(m);
-  register_ranges(m);
   register_unique(m);
 }
 

@@ -33,7 +33,9 @@ void Loss::loss(const char* name, const at::Tensor& self, const at::Tensor& targ
     dtype = given.scalar_type();
   }
   c10::DimVector sizes, strides;
-  if (reduction == at::Reduction::None) {
+  if (reduction != at::Reduction::None) {
+    at::infer_size_dimvector(self.sizes(), target.sizes());  // throws
+  } else {
     at::Tensor undefined;
     const auto iterator = at::TensorIterator::binary_op(undefined, self, target);
     sizes = iterator.output().sizes();

@@ -1,10 +1,8 @@
-// Counts values; see docs/operators/structured.md.
-#include "csrc/aten/NativeFunctions.h"
+// Meta functions of operators that count values; see docs/operators/meta-functions.md.
+#include "csrc/aten/meta/Histogram.h"
 
-#include <ATen/MemoryOverlap.h>
 #include <ATen/ops/aminmax.h>
 #include <ATen/ops/bincount.h>
-#include <ATen/ops/empty.h>
 #include <ATen/ops/histc.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/zeros.h>
@@ -13,9 +11,7 @@
 #include <cmath>
 #include <limits>
 
-#include "csrc/aten/kernels/Histogram.h"
-#include "csrc/aten/launch/LaunchOut.h"
-#include "csrc/aten/launch/OptionalTensor.h"
+#include "csrc/aten/TensorArguments.h"
 #include "csrc/aten/ops/HostCheck.h"
 
 namespace openreg {
@@ -33,38 +29,27 @@ bool counts_integers(at::ScalarType dtype) {
 
 }  // namespace
 
-at::Tensor& histc_out(const at::Tensor& self, int64_t bins, const at::Scalar& min,
-                      const at::Scalar& max, at::Tensor& out) {
-  check_same_device("histc", self, out);
-  TORCH_CHECK(self.dtype() == out.dtype(),
+void Histc::meta(const at::Tensor& self, int64_t bins, const at::Scalar& min,
+                 const at::Scalar& max) {
+  const at::Tensor& given = maybe_get_output(0);
+  TORCH_CHECK(!given.defined() || self.dtype() == given.dtype(),
               "torch.histogram: input tensor and hist tensor should have the same "
               "dtype, but got input ",
-              self.dtype(), " and hist ", out.dtype());
-  const bool integers = counts_integers(self.scalar_type());
+              self.dtype(), " and hist ", given.dtype());
   const double low = min.toDouble();
   const double high = max.toDouble();
   check_arguments(bins > 0 && std::isfinite(low) && std::isfinite(high) && low <= high,
                   [&] { at::histc(at::zeros({1}), bins, min, max); });
-  if (low == high && self.numel() > 0 && !integers) {
+  if (low == high && self.numel() > 0 && !counts_integers(self.scalar_type())) {
     const at::Tensor found = extremes(self);
     check_arguments(found.isfinite().all().item<bool>(),
                     [&] { at::histc(found, bins, min, max); });
   }
-  resize_out(out, {bins});
-  at::assert_no_internal_overlap(out);
-  launch_out("histc", kernels::histc_out, std::array{out}, self, bins, min, max);
-  return out;
+  output(0, {bins}, self.options());
 }
 
-at::Tensor histc(const at::Tensor& self, int64_t bins, const at::Scalar& min,
-                 const at::Scalar& max) {
-  at::Tensor out = at::empty({0}, self.options());
-  return openreg::histc_out(self, bins, min, max, out);
-}
-
-at::Tensor bincount(const at::Tensor& self, const std::optional<at::Tensor>& weights,
+void Bincount::meta(const at::Tensor& self, const std::optional<at::Tensor>& weights,
                     int64_t minlength) {
-  check_same_device("bincount", self, weights);
   check_arguments(
       minlength >= 0 && self.dim() == 1 && counts_integers(self.scalar_type()) &&
           (!is_given(weights) || weights->sizes() == self.sizes()),
@@ -84,9 +69,7 @@ at::Tensor bincount(const at::Tensor& self, const std::optional<at::Tensor>& wei
   if (is_given(weights) && self.numel() > 0) {
     dtype = weights->scalar_type() == at::kFloat ? at::kFloat : at::kDouble;
   }
-  const at::Tensor out = at::empty({bins}, self.options().dtype(dtype));
-  launch_out("bincount", at::bincount_outf, std::array{out}, self, weights, minlength);
-  return out;
+  output(0, {bins}, self.options().dtype(dtype));
 }
 
 }  // namespace openreg

@@ -1,13 +1,19 @@
 // Counts values; see docs/operators/structured.md.
-#include "csrc/aten/kernels/Histogram.h"
+#include "csrc/aten/meta/Histogram.h"
 
+#include <ATen/Operators.h>
+#include <ATen/ops/bincount.h>
 #include <ATen/ops/histc.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
 
-namespace openreg::kernels {
+#include "csrc/kernels/cpu/OnCpu.h"
+
+namespace openreg {
 namespace {
+
+namespace op = at::_ops;
 
 // The CPU's library counts floating-point numbers only; a router of experts counts
 // integers wherever the device is not the CPU.
@@ -35,8 +41,6 @@ at::Tensor& count_integers(const at::Tensor& self, int64_t bins, int64_t min,
   return out.copy_(counts);
 }
 
-}  // namespace
-
 // LITERALINCLUDE START: HISTC_KERNEL
 at::Tensor& histc_out(const at::Tensor& self, int64_t bins, const at::Scalar& min,
                       const at::Scalar& max, at::Tensor& out) {
@@ -46,4 +50,11 @@ at::Tensor& histc_out(const at::Tensor& self, int64_t bins, const at::Scalar& mi
 }
 // LITERALINCLUDE END: HISTC_KERNEL
 
-}  // namespace openreg::kernels
+}  // namespace
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  cpu::on_cpu<op::histc, op::histc_out, Histc, histc_out>(m);
+  cpu::on_cpu_without_out<op::bincount, Bincount, at::bincount_outf>(m);
+}
+
+}  // namespace openreg
