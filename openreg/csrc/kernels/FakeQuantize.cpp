@@ -2,6 +2,7 @@
 #include "csrc/aten/meta/FakeQuantize.h"
 
 #include <ATen/Operators.h>
+#include <ATen/WrapDimUtils.h>
 #include <ATen/native/quantized/cpu/QuantUtils.h>
 #include <ATen/ops/_fake_quantize_learnable_per_channel_affine_backward.h>
 #include <ATen/ops/_fake_quantize_learnable_per_tensor_affine_backward.h>
@@ -185,6 +186,19 @@ Two observe_and_fake_quantize(const Tensor& self, const Tensor& observe,
 }
 // LITERALINCLUDE END: OBSERVE_KERNEL
 
+// It writes the four statistics, too.
+void observe(const Tensor& self, const Tensor& observer_on, const Tensor& fake_quant_on,
+             const Tensor& running_min, const Tensor& running_max, const Tensor& scale,
+             const Tensor& zero_point, double averaging_const, int64_t quant_min,
+             int64_t quant_max, int64_t axis, bool per_channel, bool symmetric,
+             Tensor& out, Tensor& mask) {
+  axis = per_channel ? at::maybe_wrap_dim(axis, self.dim()) : 0;
+  cpu::launch("_fused_moving_avg_obs_fq_helper", observe_and_fake_quantize, self,
+              observer_on, fake_quant_on, running_min, running_max, scale, zero_point,
+              averaging_const, quant_min, quant_max, axis, per_channel, symmetric, out,
+              mask);
+}
+
 }  // namespace
 
 // LITERALINCLUDE START: REGISTER_FAKE_QUANTIZE
@@ -201,8 +215,8 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   cpu::on_cpu_without_out<op::_fake_quantize_learnable_per_channel_affine_backward,
                           FakeQuantizeChannelsBackward,
                           fake_quantize_channels_backward>(m);
-  cpu::on_cpu_without_out<op::_fused_moving_avg_obs_fq_helper, ObserveAndFakeQuantize,
-                          observe_and_fake_quantize>(m);
+  structured_without_out<op::_fused_moving_avg_obs_fq_helper, ObserveAndFakeQuantize>(
+      m, observe);
 }
 // LITERALINCLUDE END: REGISTER_FAKE_QUANTIZE
 

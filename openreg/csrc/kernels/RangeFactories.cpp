@@ -2,7 +2,7 @@
 #include "csrc/aten/meta/RangeFactories.h"
 
 #include <ATen/Operators.h>
-#include <ATen/native/TensorFactories.h>
+#include <ATen/native/UnaryOps.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/kaiser_window.h>
@@ -23,7 +23,7 @@ using at::Tensor;
 // Calls a function which converts its numbers to the dtype of the output.
 template <class Function, class... Args>
 void call(const char* name, Function function, Tensor& out, const Args&... args) {
-  cpu::call(cpu::Options(name, Reads::Nothing, out.scalar_type()), function, args...,
+  cpu::call(cpu::Options(name, cpu::Reads::Nothing, out.scalar_type()), function, args...,
             out);
 }
 
