@@ -5,10 +5,12 @@
 #include <ATen/ExpandUtils.h>
 #include <ATen/TensorIterator.h>
 #include <ATen/core/Reduction.h>
+#include <ATen/ops/binary_cross_entropy.h>
 #include <ATen/ops/result_type.h>
 #include <c10/util/DimVector.h>
 
 #include "csrc/aten/TensorArguments.h"
+#include "csrc/aten/ops/HostCheck.h"
 
 namespace openreg {
 namespace {
@@ -71,6 +73,10 @@ void BinaryCrossEntropy::meta(const at::Tensor& self, const at::Tensor& target,
                 self.sizes(), " doesn't match the broadcast shape ",
                 at::IntArrayRef(sizes));
   }
+  check_arguments(self.sizes() == target.sizes(), [&] {
+    at::binary_cross_entropy(zeros_for(self), zeros_for(target), zeros_for(weight),
+                             reduction);
+  });
   loss("binary_cross_entropy", self, target, reduction, at::result_type(self, target));
 }
 
