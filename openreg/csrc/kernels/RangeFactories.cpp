@@ -20,16 +20,18 @@ namespace op = at::_ops;
 using at::Scalar;
 using at::Tensor;
 
-// Calls a function which converts its numbers to the dtype of the output.
+// Calls a function which converts its numbers to the dtype of the output. It is tried
+// for empty outputs, too.
 template <class Function, class... Args>
 void call(const char* name, Function function, Tensor& out, const Args&... args) {
-  cpu::call(cpu::Options(name, cpu::Reads::Nothing, out.scalar_type()), function, args...,
-            out);
+  cpu::call(cpu::Options(name, cpu::Reads::Nothing, out.scalar_type()), function,
+            args..., out);
 }
 
-void linspace(const Scalar& start, const Scalar& end, int64_t, Tensor& out) {
+void linspace(const StructuredCall& op, const Scalar& start, const Scalar& end, int64_t,
+              Tensor& out) {
   call(
-      "linspace",
+      op.name,
       [](const Scalar& first, const Scalar& last, Tensor& result) {
         Tensor all = at::empty({result.numel()}, result.options());
         at::linspace_outf(first, last, all.numel(), all);
@@ -38,10 +40,10 @@ void linspace(const Scalar& start, const Scalar& end, int64_t, Tensor& out) {
       out, start, end);
 }
 
-void logspace(const Scalar& start, const Scalar& end, int64_t, double base,
-              Tensor& out) {
+void logspace(const StructuredCall& op, const Scalar& start, const Scalar& end, int64_t,
+              double base, Tensor& out) {
   call(
-      "logspace",
+      op.name,
       [](const Scalar& first, const Scalar& last, double number, Tensor& result) {
         Tensor all = at::empty({result.numel()}, result.options());
         at::logspace_outf(first, last, all.numel(), number, all);
@@ -51,9 +53,10 @@ void logspace(const Scalar& start, const Scalar& end, int64_t, double base,
 }
 
 // A trial has room for fewer numbers, and makes none.
-void arange(const Scalar& start, const Scalar& end, const Scalar& step, Tensor& out) {
+void arange(const StructuredCall& op, const Scalar& start, const Scalar& end,
+            const Scalar& step, Tensor& out) {
   call(
-      "arange",
+      op.name,
       [](const Scalar& first, const Scalar& last, const Scalar& distance, int64_t count,
          Tensor& result) {
         at::arange_outf(first, result.numel() == count ? last : first, distance,
@@ -62,9 +65,10 @@ void arange(const Scalar& start, const Scalar& end, const Scalar& step, Tensor& 
       out, start, end, step, out.numel());
 }
 
-void range(const Scalar& start, const Scalar& end, const Scalar& step, Tensor& out) {
+void range(const StructuredCall& op, const Scalar& start, const Scalar& end,
+           const Scalar& step, Tensor& out) {
   call(
-      "range",
+      op.name,
       [](const Scalar& first, const Scalar& last, const Scalar& distance, int64_t count,
          Tensor& result) {
         Tensor all = at::empty({result.numel()}, result.options());
@@ -74,8 +78,8 @@ void range(const Scalar& start, const Scalar& end, const Scalar& step, Tensor& o
       out, start, end, step, out.numel());
 }
 
-void eye(int64_t, int64_t, Tensor& out) {
-  call("eye", [](Tensor& result) { result.zero_().diagonal().fill_(1); }, out);
+void eye(const StructuredCall& op, int64_t, int64_t, Tensor& out) {
+  call(op.name, [](Tensor& result) { result.zero_().diagonal().fill_(1); }, out);
 }
 
 // The iterator has the numbers from 0 to `length` - 1, which the window replaces.
