@@ -79,75 +79,13 @@ at::Tensor& fill_scalar_(at::Tensor& self, const at::Scalar& value);
 at::Tensor& fill_tensor_(at::Tensor& self, const at::Tensor& value);
 at::Tensor& zero_(at::Tensor& self);
 
-// ops/GatedActivation.cpp
-void register_gated_activations(torch::Library& m);
-
 // ---- Indexing ----
 
-// ops/Flip.cpp
-at::Tensor flip(const at::Tensor& self, at::IntArrayRef dims);
-at::Tensor channel_shuffle(const at::Tensor& self, int64_t groups);
-
-// ops/Bucketization.cpp
-void register_bucketization(torch::Library& m);
-
-// ---- Reductions and counts ----
-
-// ops/Reduce.cpp
-at::Tensor max_(const at::Tensor& self);
-at::Tensor& max_out(const at::Tensor& self, at::Tensor& out);
-at::Tensor min_(const at::Tensor& self);
-at::Tensor& min_out(const at::Tensor& self, at::Tensor& out);
-at::Tensor var(const at::Tensor& self, at::OptionalIntArrayRef dim,
-               const std::optional<at::Scalar>& correction, bool keepdim);
-at::Tensor& var_out(const at::Tensor& self, at::OptionalIntArrayRef dim,
-                    const std::optional<at::Scalar>& correction, bool keepdim,
-                    at::Tensor& out);
-at::Tensor std_(const at::Tensor& self, at::OptionalIntArrayRef dim,
-                const std::optional<at::Scalar>& correction, bool keepdim);
-at::Tensor& std_out(const at::Tensor& self, at::OptionalIntArrayRef dim,
-                    const std::optional<at::Scalar>& correction, bool keepdim,
-                    at::Tensor& out);
-// The host waits for the answer.
-bool equal(const at::Tensor& self, const at::Tensor& other);
-at::Tensor dot(const at::Tensor& self, const at::Tensor& other);
-std::tuple<at::Tensor, at::Tensor> mode(const at::Tensor& self, int64_t dim,
-                                        bool keepdim);
-std::tuple<at::Tensor&, at::Tensor&> mode_out(const at::Tensor& self, int64_t dim,
-                                              bool keepdim, at::Tensor& values,
-                                              at::Tensor& indices);
-std::tuple<at::Tensor&, at::Tensor&> kthvalue_out(const at::Tensor& self, int64_t k,
-                                                  int64_t dim, bool keepdim,
-                                                  at::Tensor& values,
-                                                  at::Tensor& indices);
-
-// ops/Moments.cpp
-void register_moments(torch::Library& m);
-
-// ops/Histogram.cpp
-// Of integers too, which CUDA counts and the CPU does not.
-at::Tensor histc(const at::Tensor& self, int64_t bins, const at::Scalar& min,
-                 const at::Scalar& max);
-at::Tensor& histc_out(const at::Tensor& self, int64_t bins, const at::Scalar& min,
-                      const at::Scalar& max, at::Tensor& out);
-// The host waits for the largest value, which is the size of the result.
-at::Tensor bincount(const at::Tensor& self, const std::optional<at::Tensor>& weights,
-                    int64_t minlength);
-
-// ops/Distance.cpp
-void register_distance(torch::Library& m);
-
-// ---- Ranges ----
-
-// ops/RangeFactories.cpp
-void register_ranges(torch::Library& m);
 
 // ---- Autograd ----
 
 // ops/CosineSimilarity.cpp
 // The signatures are those of the schema in native_functions.yaml.
-at::Tensor cosine_similarity(const at::Tensor& x1, const at::Tensor& x2, int64_t dim,
-                             double eps);
 at::Tensor cosine_similarity_autograd(const at::Tensor& x1, const at::Tensor& x2,
                                       int64_t dim, double eps);
 

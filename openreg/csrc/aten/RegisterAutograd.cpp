@@ -6,9 +6,6 @@
 namespace openreg {
 
 // LITERALINCLUDE START: REGISTER_AUTOGRAD
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("cosine_similarity", cosine_similarity);
-}
 TORCH_LIBRARY_IMPL(aten, AutogradPrivateUse1, m) {
   m.impl("cosine_similarity", cosine_similarity_autograd);
 }

@@ -2,7 +2,6 @@
 // docs/operators/registration.md.
 #include <ATen/native/DispatchStub.h>
 #include <ATen/native/transformers/attention.h>
-#include <ATen/ops/roll_native.h>
 #include <torch/library.h>
 
 #include "csrc/aten/NativeFunctions.h"
@@ -22,23 +21,6 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
 }
 // LITERALINCLUDE END: EXTRA
 
-// Reductions without a structured meta function.
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("max", max_);
-  m.impl("max.unary_out", max_out);
-  m.impl("min", min_);
-  m.impl("min.unary_out", min_out);
-  m.impl("var.correction", var);
-  m.impl("var.correction_out", var_out);
-  m.impl("std.correction", std_);
-  m.impl("std.correction_out", std_out);
-  m.impl("dot", dot);
-  m.impl("equal", equal);
-  m.impl("kthvalue.values", kthvalue_out);
-  m.impl("mode", mode);
-  m.impl("mode.values", mode_out);
-}
-
 // LITERALINCLUDE START: REGISTER_SYNC_BATCH_NORM
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("batch_norm_stats", batch_norm_stats);
@@ -50,54 +32,10 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
 }
 // LITERALINCLUDE END: REGISTER_SYNC_BATCH_NORM
 
-// Losses.
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("mse_loss", mse_loss);
-  m.impl("mse_loss.out", mse_loss_out);
-  m.impl("smooth_l1_loss", smooth_l1_loss);
-  m.impl("smooth_l1_loss.out", smooth_l1_loss_out);
-  m.impl("huber_loss", huber_loss);
-  m.impl("huber_loss.out", huber_loss_out);
-  m.impl("binary_cross_entropy", binary_cross_entropy);
-  m.impl("binary_cross_entropy.out", binary_cross_entropy_out);
-}
-
-// Images.
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  register_adaptive_pooling(m);
-  register_grid_sampler(m);
-  register_im2col(m);
-  register_max_pooling(m);
-  register_padding(m);
-}
-
 // What models of text, sound and images call besides the common operators.
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("_ctc_loss", ctc_loss);
-  m.impl("_ctc_loss.Tensor", ctc_loss_tensor);
-  m.impl("_ctc_loss_backward", ctc_loss_backward);
-  m.impl("_ctc_loss_backward.Tensor", ctc_loss_backward_tensor);
-  m.impl("_weight_norm_interface", weight_norm_interface);
-  m.impl("_weight_norm_interface_backward", weight_norm_interface_backward);
-  m.impl("nll_loss2d_forward", nll_loss2d_forward);
-  m.impl("nll_loss2d_forward.output", nll_loss2d_forward_out);
-  m.impl("nll_loss2d_backward", nll_loss2d_backward);
-  m.impl("nll_loss2d_backward.grad_input", nll_loss2d_backward_out);
-  m.impl("histc", histc);
-  m.impl("histc.out", histc_out);
-  m.impl("bincount", bincount);
-  m.impl("flip", flip);
-  m.impl("channel_shuffle", channel_shuffle);
-  // Torch's function is made of operators, but registered for its own devices only.
-  m.impl("roll", at::native::roll);
-  register_bucketization(m);
-  register_distance(m);
   register_embedding_bag(m);
-  register_gated_activations(m);
-  register_margin_losses(m);
-  register_moments(m);
   register_quantized_products(m);
-  register_ranges(m);
 }
 
 // LITERALINCLUDE START: REGISTER_CONVOLUTION

@@ -20,7 +20,6 @@
 #include <ATen/ops/floor_divide_native.h>
 #include <ATen/ops/hardswish_backward_native.h>
 #include <ATen/ops/hardswish_native.h>
-#include <ATen/ops/kaiser_window.h>
 #include <ATen/ops/logical_and_native.h>
 #include <ATen/ops/logical_not_native.h>
 #include <ATen/ops/logical_or_native.h>
@@ -79,10 +78,6 @@ at::Tensor& put_out(const at::Tensor& index, const at::Tensor& source, bool add,
                     at::Tensor& out) {
   const cpu::Quiet quiet;  // the host has warned already
   return out.put_(index, source, add);
-}
-
-at::Tensor& kaiser_window_out(int64_t length, double beta, at::Tensor& out) {
-  return out.copy_(at::kaiser_window(length, /*periodic=*/false, beta, out.options()));
 }
 
 // -- kernels --
@@ -150,12 +145,6 @@ void prelu_backward_kernel(at::TensorIterator& iterator) {
   cpu::call("_prelu_kernel_backward", cpu::out_variant<at::_prelu_kernel_backward>,
             iterator.tensor(4), iterator.tensor(2), iterator.tensor(3),
             iterator.tensor(0), iterator.tensor(1));
-}
-
-// The iterator has the numbers from 0 to `length` - 1, which the window replaces.
-void kaiser_window_kernel(at::TensorIteratorBase& iterator, int64_t length,
-                          double beta) {
-  cpu::call("kaiser_window", kaiser_window_out, length, beta, iterator.tensor(0));
 }
 
 void unfold_backward_kernel(at::Tensor& out, const at::Tensor& grad, int64_t dim,
@@ -243,7 +232,6 @@ REGISTER_PRIVATEUSE1_DISPATCH(put_stub, openreg::put_kernel)
 REGISTER_PRIVATEUSE1_DISPATCH(logit_stub, openreg::logit_kernel)
 REGISTER_PRIVATEUSE1_DISPATCH(prelu_backward_stub, openreg::prelu_backward_kernel)
 REGISTER_PRIVATEUSE1_DISPATCH(unfold_backward_stub, openreg::unfold_backward_kernel)
-REGISTER_PRIVATEUSE1_DISPATCH(kaiser_window_stub, openreg::kaiser_window_kernel)
 REGISTER_PRIVATEUSE1_DISPATCH(complex_stub, openreg::complex_kernel)
 REGISTER_PRIVATEUSE1_DISPATCH(polar_stub, openreg::polar_kernel)
 }  // namespace at::native

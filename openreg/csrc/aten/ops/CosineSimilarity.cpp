@@ -3,19 +3,13 @@
 
 #include <ATen/ExpandUtils.h>
 #include <ATen/TensorOperators.h>
-#include <ATen/WrapDimUtils.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cosine_similarity.h>
 #include <ATen/ops/cosine_similarity_compositeimplicitautograd_dispatch.h>
 #include <ATen/ops/linalg_vector_norm.h>
-#include <ATen/ops/result_type.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/csrc/autograd/functions/utils.h>
-
-#include "csrc/kernels/cpu/Functions.h"
-#include "csrc/aten/launch/Launch.h"
-#include "csrc/aten/launch/OptionalTensor.h"
 
 namespace openreg {
 namespace {
@@ -72,32 +66,6 @@ variable_list CosineSimilarity::backward(AutogradContext* ctx,
 // LITERALINCLUDE END: COSINE_GRADIENTS
 
 }  // namespace
-
-at::Tensor cosine_similarity(const at::Tensor& x1, const at::Tensor& x2, int64_t dim,
-                             double eps) {
-  check_same_device("cosine_similarity", x1, x2);
-  const at::ScalarType dtype = at::result_type(x1, x2);
-  TORCH_CHECK(at::isFloatingType(dtype),
-              "expected common dtype to be floating point, yet common dtype is ",
-              dtype);
-  TORCH_CHECK_NOT_IMPLEMENTED(!at::isFloat8Type(dtype),
-                              "\"norm_cpu\" not implemented for '", dtype, "'");
-  at::DimVector sizes = at::infer_size_dimvector(x1.sizes(), x2.sizes());
-  const int64_t axis = at::maybe_wrap_dim(dim, static_cast<int64_t>(sizes.size()));
-  if (!sizes.empty()) {
-    sizes.erase(sizes.begin() + axis);
-  }
-  at::Tensor result = openreg::empty(sizes, dtype, at::kStrided, x1.device(), {}, {});
-  if (result.numel() > 0) {
-    launch("cosine_similarity", x1.device(),
-           [a = KernelTensorArg::input(x1), b = KernelTensorArg::input(x2),
-            out = KernelTensorArg(result), dim, eps] {
-             at::Tensor result = out.alias();
-             cpu::out_variant<at::cosine_similarity>(a.alias(), b.alias(), dim, eps, result);
-           });
-  }
-  return result;
-}
 
 // LITERALINCLUDE START: COSINE_AUTOGRAD
 at::Tensor cosine_similarity_autograd(const at::Tensor& x1, const at::Tensor& x2,

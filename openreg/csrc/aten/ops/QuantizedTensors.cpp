@@ -12,6 +12,7 @@
 #include "csrc/aten/launch/Launch.h"
 #include "csrc/aten/launch/OptionalTensor.h"
 #include "csrc/aten/ops/Fallback.h"
+#include "csrc/aten/ops/HostCheck.h"
 #include "csrc/runtime/device/OpenRegGuard.h"
 
 namespace openreg {
@@ -47,16 +48,6 @@ void check_zero_point(const char* name, int64_t zero_point, at::ScalarType dtype
 }
 
 }  // namespace
-
-void check_channels(const char* name, const at::Tensor& self, const at::Tensor& scales,
-                    const at::Tensor& zero_points, int64_t axis) {
-  TORCH_CHECK(axis >= 0 && axis < self.dim() && scales.dim() == 1 &&
-                  zero_points.dim() == 1 && scales.numel() == self.size(axis) &&
-                  zero_points.numel() == self.size(axis),
-              "openreg: ", name, ": expected one scale and one zero point for each ",
-              "element of dimension ", axis, " of ", self.sizes(), ", but got ",
-              scales.sizes(), " and ", zero_points.sizes());
-}
 
 // LITERALINCLUDE START: QUANTIZE_PER_TENSOR
 at::Tensor quantize_per_tensor(const at::Tensor& self, double scale, int64_t zero_point,

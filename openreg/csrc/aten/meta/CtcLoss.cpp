@@ -1,0 +1,74 @@
+// Meta functions of the loss of connectionist temporal classification; see
+// docs/operators/meta-functions.md.
+#include "csrc/aten/meta/CtcLoss.h"
+
+#include <ATen/ops/_ctc_loss.h>
+#include <ATen/ops/_ctc_loss_backward.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "csrc/aten/ops/HostCheck.h"
+
+namespace openreg {
+namespace {
+
+int64_t longest(at::IntArrayRef lengths) {
+  return lengths.empty() ? 0 : *std::max_element(lengths.begin(), lengths.end());
+}
+
+// Whether the sizes fit: only these are known to the host.
+bool fit(const at::Tensor& log_probs, const at::Tensor& targets,
+         at::IntArrayRef input_lengths, at::IntArrayRef target_lengths, int64_t blank) {
+  if (log_probs.dim() != 3 || (targets.dim() != 1 && targets.dim() != 2) ||
+      log_probs.size(1) == 0) {
+    return false;
+  }
+  const size_t batch = log_probs.size(1);
+  const int64_t all =
+      std::accumulate(target_lengths.begin(), target_lengths.end(), int64_t{0});
+  const bool room = targets.dim() == 1 ? targets.size(0) == all
+                                       : targets.size(0) == log_probs.size(1) &&
+                                             targets.size(1) >= longest(target_lengths);
+  return room && input_lengths.size() == batch && target_lengths.size() == batch &&
+         blank >= 0 && blank < log_probs.size(2) && none_below(input_lengths, 1) &&
+         none_below(target_lengths, 0) && longest(input_lengths) <= log_probs.size(0);
+}
+
+}  // namespace
+
+void CtcLoss::meta(const at::Tensor& log_probs, const at::Tensor& targets,
+                   at::IntArrayRef input_lengths, at::IntArrayRef target_lengths,
+                   int64_t blank, bool zero_infinity) {
+  check_arguments(fit(log_probs, targets, input_lengths, target_lengths, blank), [&] {
+    at::_ctc_loss(zeros_for(log_probs), zeros_for(targets), input_lengths,
+                  target_lengths, blank, zero_infinity);
+  });
+  const int64_t batch = log_probs.size(1);
+  const int64_t states = 2 * longest(target_lengths) + 1;
+  output(0, {batch}, log_probs.options());
+  output(1, {batch, log_probs.size(0), states}, log_probs.options());
+}
+
+void CtcLossBackward::meta(const at::Tensor& grad, const at::Tensor& log_probs,
+                           const at::Tensor& targets, at::IntArrayRef input_lengths,
+                           at::IntArrayRef target_lengths,
+                           const at::Tensor& neg_log_likelihood,
+                           const at::Tensor& log_alpha, int64_t blank,
+                           bool zero_infinity) {
+  check_arguments(
+      fit(log_probs, targets, input_lengths, target_lengths, blank) &&
+          grad.dim() == 1 && grad.size(0) == log_probs.size(1) &&
+          neg_log_likelihood.sizes() == grad.sizes() &&
+          log_alpha.sizes() == at::IntArrayRef({log_probs.size(1), log_probs.size(0),
+                                                2 * longest(target_lengths) + 1}),
+      [&] {
+        at::_ctc_loss_backward(zeros_for(grad), zeros_for(log_probs),
+                               zeros_for(targets), input_lengths, target_lengths,
+                               zeros_for(neg_log_likelihood), zeros_for(log_alpha),
+                               blank, zero_infinity);
+      });
+  output(0, log_probs.sizes(), log_probs.options());
+}
+
+}  // namespace openreg

@@ -1,0 +1,14 @@
+// Meta functions that reverse the order of elements; see
+// docs/operators/meta-functions.md.
+#include "csrc/aten/meta/Flip.h"
+
+#include <ATen/WrapDimUtilsMulti.h>
+
+namespace openreg {
+
+void Flip::meta(const at::Tensor& self, at::IntArrayRef dims) {
+  at::dim_list_to_bitset(dims, self.dim());  // throws for a wrong or a repeated one
+  output_like(0, self);
+}
+
+}  // namespace openreg

@@ -1,0 +1,60 @@
+// The loss of connectionist temporal classification; see docs/operators/structured.md.
+#include "csrc/aten/meta/CtcLoss.h"
+
+#include <ATen/Operators.h>
+#include <ATen/ops/_ctc_loss.h>
+#include <ATen/ops/_ctc_loss_backward.h>
+
+#include <algorithm>
+
+#include "csrc/kernels/cpu/OnCpu.h"
+
+namespace openreg {
+namespace {
+
+namespace op = at::_ops;
+
+// A target that is not the number of a label would read memory out of bounds.
+void check_ctc_labels(const at::Tensor& log_probs, const at::Tensor& targets) {
+  if (targets.numel() > 0) {
+    const at::Tensor labels = targets.to(at::kLong).contiguous();
+    const int64_t* first = labels.const_data_ptr<int64_t>();
+    const auto [least, most] = std::minmax_element(first, first + labels.numel());
+    TORCH_CHECK_INDEX(*most < log_probs.size(2), "Target ", *most,
+                      " is out of bounds: there are ", log_probs.size(2), " labels");
+  }
+}
+
+std::tuple<at::Tensor&, at::Tensor&> ctc_loss_out(
+    const at::Tensor& log_probs, const at::Tensor& targets,
+    at::IntArrayRef input_lengths, at::IntArrayRef target_lengths, int64_t blank,
+    bool zero_infinity, at::Tensor& loss, at::Tensor& log_alpha) {
+  check_ctc_labels(log_probs, targets);
+  return at::_ctc_loss_outf(log_probs, targets.contiguous(), input_lengths,
+                            target_lengths, blank, zero_infinity, loss, log_alpha);
+}
+
+// ATen's kernel takes strides of 0, of expanded tensors, for others, and reads and
+// writes outside of the memory. So it gets contiguous tensors.
+at::Tensor& ctc_loss_backward_out(const at::Tensor& grad, const at::Tensor& log_probs,
+                                  const at::Tensor& targets,
+                                  at::IntArrayRef input_lengths,
+                                  at::IntArrayRef target_lengths,
+                                  const at::Tensor& neg_log_likelihood,
+                                  const at::Tensor& log_alpha, int64_t blank,
+                                  bool zero_infinity, at::Tensor& result) {
+  check_ctc_labels(log_probs, targets);
+  return result.copy_(at::_ctc_loss_backward(
+      grad.contiguous(), log_probs, targets.contiguous(), input_lengths, target_lengths,
+      neg_log_likelihood.contiguous(), log_alpha.contiguous(), blank, zero_infinity));
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  cpu::on_cpu_without_out<op::_ctc_loss, CtcLoss, ctc_loss_out>(m);
+  cpu::on_cpu_without_out<op::_ctc_loss_backward, CtcLossBackward,
+                          ctc_loss_backward_out>(m);
+}
+
+}  // namespace openreg
