@@ -121,13 +121,6 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   register_unique(m);
 }
 
-// LITERALINCLUDE START: REGISTER_CONVOLUTION
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("convolution_overrideable", convolution_overrideable);
-  m.impl("convolution_backward_overrideable", convolution_backward_overrideable);
-}
-// LITERALINCLUDE END: REGISTER_CONVOLUTION
-
 // LITERALINCLUDE START: REGISTER_RNN
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("_thnn_fused_lstm_cell", fused_lstm_cell);

@@ -1,18 +1,22 @@
-// Convolutions, forward and backward; see docs/operators/composite.md.
-#include "csrc/aten/NativeLayers.h"
+// The host half of convolutions; see docs/operators/composite.md.
+#include "csrc/aten/host/Convolution.h"
 
 #include <ATen/native/ConvUtils.h>
 #include <ATen/ops/empty.h>
 
-#include "csrc/aten/kernels/Convolution.h"
-#include "csrc/aten/launch/Launch.h"
-#include "csrc/aten/launch/OptionalTensor.h"
+#include "csrc/aten/TensorArguments.h"
 #include "csrc/aten/ops/CheckScalar.h"
+#include "csrc/kernels/Convolution.h"
 
 namespace openreg {
 namespace {
 
-using Geometry = kernels::ConvolutionGeometry;
+struct Geometry {
+  at::IntArrayRef stride, padding, dilation;
+  bool transposed;
+  at::IntArrayRef output_padding;
+  int64_t groups;
+};
 
 void check_lengths(const Geometry& geometry, int64_t dims) {
   const auto check = [dims](const char* what, at::IntArrayRef values, int64_t least) {
@@ -77,8 +81,7 @@ std::vector<int64_t> output_sizes(const at::Tensor& input, const at::Tensor& wei
     TORCH_CHECK(!g.transposed || g.output_padding[i] < limit,
                 "output padding must be smaller than either stride or dilation, but "
                 "got output_padding ",
-                at::IntArrayRef(g.output_padding), ", stride ",
-                at::IntArrayRef(g.stride), ", dilation ", at::IntArrayRef(g.dilation));
+                g.output_padding, ", stride ", g.stride, ", dilation ", g.dilation);
   }
   return sizes;
 }
@@ -115,8 +118,7 @@ at::Tensor convolution_overrideable(const at::Tensor& input, const at::Tensor& w
                                     at::IntArrayRef stride, at::IntArrayRef padding,
                                     at::IntArrayRef dilation, bool transposed,
                                     at::IntArrayRef output_padding, int64_t groups) {
-  const Geometry g{stride.vec(), padding.vec(),        dilation.vec(),
-                   transposed,   output_padding.vec(), groups};
+  const Geometry g{stride, padding, dilation, transposed, output_padding, groups};
   check_same_device("convolution_overrideable", input, weight, bias);  // (1)
   const auto sizes = output_sizes(input, weight, g);
   const at::Tensor given_bias = or_undefined(bias);
@@ -126,12 +128,8 @@ at::Tensor convolution_overrideable(const at::Tensor& input, const at::Tensor& w
               ", expected bias to be 1-dimensional with ", sizes[1],
               " elements, but got bias of size ", given_bias.sizes(), " instead");
   at::Tensor output = at::empty(sizes, input.options());  // (2)
-  launch("convolution", input.device(),
-         [in = KernelTensorArg::input(input), w = KernelTensorArg::input(weight),
-          b = capture_input(bias), out = KernelTensorArg(output), g] {  // (3)
-           kernels::convolution(in.alias(), w.alias(), alias(b), g,
-                                out.alias());  // (4)
-         });
+  kernels::convolution(input, weight, bias, stride, padding, dilation, transposed,
+                       output_padding, groups, output);  // (3)
   return output;
 }
 // LITERALINCLUDE END: CONVOLUTION
@@ -141,8 +139,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> convolution_backward_overrideable
     at::IntArrayRef stride, at::IntArrayRef padding, at::IntArrayRef dilation,
     bool transposed, at::IntArrayRef output_padding, int64_t groups,
     std::array<bool, 3> output_mask) {
-  const Geometry g{stride.vec(), padding.vec(),        dilation.vec(),
-                   transposed,   output_padding.vec(), groups};
+  const Geometry g{stride, padding, dilation, transposed, output_padding, groups};
   check_same_device("convolution_backward_overrideable", grad_output, input, weight);
   const auto sizes = output_sizes(input, weight, g);
   const at::ScalarType dtype = input.scalar_type();
@@ -164,13 +161,8 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> convolution_backward_overrideable
   if (!output_mask[0] && !output_mask[1] && !output_mask[2]) {
     return {};
   }
-  launch("convolution_backward", input.device(),
-         [go = KernelTensorArg::input(grad_output), in = KernelTensorArg::input(input),
-          w = KernelTensorArg::input(weight), gi = capture(grads[0]),
-          gw = capture(grads[1]), gb = capture(grads[2]), g, channels = sizes[1]] {
-           kernels::convolution_backward(go.alias(), in.alias(), w.alias(), channels, g,
-                                         {alias(gi), alias(gw), alias(gb)});
-         });
+  kernels::convolution_backward(grad_output, input, weight, sizes[1], stride, padding,
+                                dilation, transposed, output_padding, groups, grads);
   return {grads[0], grads[1], grads[2]};
 }
 
