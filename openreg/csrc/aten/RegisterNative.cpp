@@ -1,7 +1,5 @@
 // Registers the operators that are written by hand, besides the minimal set; see
 // docs/operators/registration.md.
-#include <ATen/native/DispatchStub.h>
-#include <ATen/native/transformers/attention.h>
 #include <ATen/ops/roll_native.h>
 #include <torch/library.h>
 
@@ -181,26 +179,4 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("rrelu_with_noise.out", rrelu_with_noise_out);
 }
 
-// LITERALINCLUDE START: REGISTER_EFFICIENT_ATTENTION
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("_scaled_dot_product_efficient_attention", efficient_attention);
-  m.impl("_scaled_dot_product_efficient_attention_backward",
-         efficient_attention_backward);
-}
-// LITERALINCLUDE END: REGISTER_EFFICIENT_ATTENTION
-
-// LITERALINCLUDE START: REGISTER_ATTENTION
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("_scaled_dot_product_fused_attention_overrideable", fused_attention);
-  m.impl("_scaled_dot_product_fused_attention_overrideable_backward",
-         fused_attention_backward);
-  m.impl("_fused_sdp_choice", choose_attention);  // for callers of its name only
-}
-
 }  // namespace openreg
-
-namespace at::native {
-// This is the choice that scaled_dot_product_attention makes.
-REGISTER_PRIVATEUSE1_DISPATCH(_fused_sdp_choice_stub, &openreg::choose_attention)
-}  // namespace at::native
-// LITERALINCLUDE END: REGISTER_ATTENTION

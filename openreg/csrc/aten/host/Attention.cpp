@@ -1,22 +1,21 @@
-// Fused scaled dot product attention; see docs/operators/attention.md.
-#include "csrc/aten/NativeLayers.h"
+// The host half of fused scaled dot product attention; see docs/operators/attention.md.
+#include "csrc/aten/host/Attention.h"
 
 #include <ATen/Context.h>
 #include <ATen/ExpandUtils.h>
+#include <ATen/native/transformers/attention.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/empty_strided.h>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
-#include "csrc/aten/kernels/Attention.h"
-#include "csrc/aten/kernels/Elementwise.h"
-#include "csrc/aten/kernels/RandomKernel.h"
-#include "csrc/aten/launch/Launch.h"
-#include "csrc/aten/launch/OptionalTensor.h"
-#include "csrc/aten/ops/Attention.h"
+#include "csrc/aten/TensorArguments.h"
 #include "csrc/aten/ops/CheckScalar.h"
+#include "csrc/kernels/Attention.h"
+#include "csrc/runtime/random/OpenRegGenerator.h"
 
 namespace openreg {
 namespace {
@@ -82,7 +81,14 @@ std::array<at::SDPBackend, at::num_sdp_backends> priority_order() {
   return order;
 }
 
-AttentionProblem problem_of(const at::Tensor& query, const AttentionOptions& options) {
+// The settings of a call.
+struct Options {
+  double dropout_p;
+  bool is_causal;
+  std::optional<double> scale;
+};
+
+kernels::AttentionProblem problem_of(const at::Tensor& query, const Options& options) {
   const auto size = static_cast<double>(query.size(3));
   return {options.scale.value_or(1 / std::sqrt(size)), options.dropout_p,
           options.is_causal};
@@ -107,11 +113,106 @@ at::Tensor empty_in_layout_of(const at::Tensor& query, at::IntArrayRef sizes) {
   return at::empty_strided(sizes, strides, query.options());
 }
 
-// One random number for each score.
+// One random number for each score; a block has four.
 PhiloxKernelState reserve_scores(const at::Tensor& query, const at::Tensor& key) {
   const int64_t scores = query.size(0) * query.size(1) * query.size(2) * key.size(2);
-  return reserve(std::nullopt, query.device().index(), blocks_for(scores, 1));
+  return reserve(std::nullopt, query.device().index(),
+                 static_cast<uint64_t>((scores + 3) / 4));
 }
+
+void check_attention(const char* name, const at::Tensor& query, const at::Tensor& key,
+                     const at::Tensor& value, const std::optional<at::Tensor>& bias,
+                     double dropout_p) {
+  check_same_device(name, query, key, value, bias);
+  const char* reason = why_not(query, key, value, bias, /*groups_allowed=*/true);
+  TORCH_CHECK(reason == nullptr, "openreg: ", name, ": ", reason, ", but they are ",
+              query.sizes(), " ", query.scalar_type(), ", ", key.sizes(), " ",
+              key.scalar_type(), " and ", value.sizes(), " ", value.scalar_type());
+  TORCH_CHECK(!is_given(bias) || bias->scalar_type() != at::kBool, "openreg: ", name,
+              ": attn_bias is added to the scores, so it cannot be boolean");
+  TORCH_CHECK(dropout_p >= 0 && dropout_p <= 1,
+              "dropout probability has to be between 0 and 1, but got ", dropout_p);
+}
+
+// LITERALINCLUDE START: ATTENTION_LAUNCH
+// Writes `out` [B, H, L, Ev] and `logsumexp` [B, H, L] of any strides, and where the
+// random numbers of the dropout began.
+void attend(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+            const std::optional<at::Tensor>& bias, const Options& options,
+            at::Tensor& out, at::Tensor& logsumexp, at::Tensor& seed,
+            at::Tensor& offset) {
+  PhiloxKernelState random({0, 0});
+  if (options.dropout_p > 0) {
+    random = reserve_scores(query, key);  // (1)
+  }
+  kernels::attention(query, key, value, bias, problem_of(query, options), random, out,
+                     logsumexp, seed, offset);  // (2)
+}
+// LITERALINCLUDE END: ATTENTION_LAUNCH
+
+// What the forward saved, as it returned it.
+struct Saved {
+  const at::Tensor &out, &logsumexp, &seed, &offset;
+};
+
+// Checks the arguments, and writes the gradients of query, key, value and bias that are
+// defined.
+void attend_backward(const char* name, const at::Tensor& grad_out,
+                     const at::Tensor& query, const at::Tensor& key,
+                     const at::Tensor& value, const at::Tensor& bias,
+                     const Saved& saved, const Options& options,
+                     std::array<at::Tensor, 4>& grads) {
+  const auto& [out, logsumexp, seed, offset] = saved;
+  check_attention(name, query, key, value, bias, options.dropout_p);
+  check_same_device(name, query, grad_out, out, logsumexp, seed, offset);
+  const at::DimVector sizes{query.size(0), query.size(1), query.size(2), value.size(3)};
+  TORCH_CHECK(out.sizes() == sizes && grad_out.sizes() == sizes &&
+                  out.scalar_type() == query.scalar_type() &&
+                  grad_out.scalar_type() == query.scalar_type() &&
+                  logsumexp.sizes() == query.sizes().slice(0, 3) &&
+                  logsumexp.scalar_type() == at::kFloat &&
+                  seed.scalar_type() == at::kLong && seed.numel() == 1 &&
+                  offset.scalar_type() == at::kLong && offset.numel() == 1,
+              "openreg: ", name,
+              ": grad_out, out, logsumexp, seed and offset must be as the forward "
+              "returned them, for an output of size ",
+              at::IntArrayRef(sizes));
+  kernels::attention_backward(grad_out, query, key, value, bias,
+                              problem_of(query, options), out, logsumexp, seed, offset,
+                              grads);
+}
+
+// LITERALINCLUDE START: EFFICIENT_LAYOUT
+// The compiler computes sizes and strides with CUDA's rules:
+// torch/_meta_registrations.py. CUDA's kernel keeps the heads of a position together in
+// memory ...
+at::Tensor empty_by_position(const at::Tensor& like, int64_t size) {
+  return at::empty({like.size(0), like.size(2), like.size(1), size}, like.options())
+      .transpose(1, 2);
+}
+
+// ... fills the logsumexp up to a multiple of 32 positions ...
+at::Tensor padded_logsumexp(const at::Tensor& query) {
+  const int64_t length = (query.size(2) + 31) & ~31;
+  at::Tensor padded = at::empty({query.size(0), query.size(1), length},
+                                query.options().dtype(at::kFloat));
+  if (length != query.size(2)) {
+    padded.slice(2, query.size(2)).fill_(std::numeric_limits<float>::infinity());
+  }
+  return padded;
+}
+
+// ... and rounds the rows of the gradient of a bias up to 16 numbers.
+at::Tensor empty_with_aligned_rows(const at::Tensor& bias) {
+  const int64_t row = bias.size(-1);
+  if (row % 16 == 0) {
+    return at::empty_like(bias);
+  }
+  at::DimVector sizes(bias.sizes());
+  sizes.back() = (row + 15) & ~15;
+  return at::empty(sizes, bias.options()).slice(-1, 0, row);
+}
+// LITERALINCLUDE END: EFFICIENT_LAYOUT
 
 }  // namespace
 
@@ -143,83 +244,6 @@ int64_t choose_attention(const at::Tensor& query, const at::Tensor& key,
 }
 // LITERALINCLUDE END: ATTENTION_CHOICE
 
-void check_attention(const char* name, const at::Tensor& query, const at::Tensor& key,
-                     const at::Tensor& value, const std::optional<at::Tensor>& bias,
-                     double dropout_p) {
-  check_same_device(name, query, key, value, bias);
-  const char* reason = why_not(query, key, value, bias, /*groups_allowed=*/true);
-  TORCH_CHECK(reason == nullptr, "openreg: ", name, ": ", reason, ", but they are ",
-              query.sizes(), " ", query.scalar_type(), ", ", key.sizes(), " ",
-              key.scalar_type(), " and ", value.sizes(), " ", value.scalar_type());
-  TORCH_CHECK(!is_given(bias) || bias->scalar_type() != at::kBool, "openreg: ", name,
-              ": attn_bias is added to the scores, so it cannot be boolean");
-  TORCH_CHECK(dropout_p >= 0 && dropout_p <= 1,
-              "dropout probability has to be between 0 and 1, but got ", dropout_p);
-}
-
-// LITERALINCLUDE START: ATTENTION_LAUNCH
-void launch_attention(const char* name, const at::Tensor& query, const at::Tensor& key,
-                      const at::Tensor& value, const std::optional<at::Tensor>& bias,
-                      const AttentionOptions& options, const at::Tensor& out,
-                      const at::Tensor& logsumexp, const at::Tensor& seed,
-                      const at::Tensor& offset) {
-  PhiloxKernelState random({0, 0});
-  if (options.dropout_p > 0) {
-    random = reserve_scores(query, key);  // (1)
-  }
-  launch(name, query.device(),
-         [q = KernelTensorArg::input(query), k = KernelTensorArg::input(key),
-          v = KernelTensorArg::input(value), b = capture_input(bias),
-          out = KernelTensorArg(out), lse = KernelTensorArg(logsumexp),
-          seed = KernelTensorArg(seed), offset = KernelTensorArg(offset), random,
-          problem = problem_of(query, options)] {
-           const PhiloxState state = random.state();
-           kernels::fill(seed.alias(), static_cast<int64_t>(state.seed));  // (2)
-           kernels::fill(offset.alias(), static_cast<int64_t>(state.offset));
-           attention_kernel({q.alias(), k.alias(), v.alias(), alias(b), seed.alias(),
-                             offset.alias()},
-                            problem, out.alias(), lse.alias());
-         });
-}
-// LITERALINCLUDE END: ATTENTION_LAUNCH
-
-void launch_attention_backward(const char* name, const at::Tensor& grad_out,
-                               const at::Tensor& query, const at::Tensor& key,
-                               const at::Tensor& value, const at::Tensor& bias,
-                               const AttentionSaved& saved,
-                               const AttentionOptions& options,
-                               const std::array<at::Tensor, 4>& grads) {
-  const auto& [out, logsumexp, seed, offset] = saved;
-  check_attention(name, query, key, value, bias, options.dropout_p);
-  check_same_device(name, query, grad_out, out, logsumexp, seed, offset);
-  const at::DimVector sizes{query.size(0), query.size(1), query.size(2), value.size(3)};
-  TORCH_CHECK(out.sizes() == sizes && grad_out.sizes() == sizes &&
-                  out.scalar_type() == query.scalar_type() &&
-                  grad_out.scalar_type() == query.scalar_type() &&
-                  logsumexp.sizes() == query.sizes().slice(0, 3) &&
-                  logsumexp.scalar_type() == at::kFloat &&
-                  seed.scalar_type() == at::kLong && seed.numel() == 1 &&
-                  offset.scalar_type() == at::kLong && offset.numel() == 1,
-              "openreg: ", name,
-              ": grad_out, out, logsumexp, seed and offset must be as the forward "
-              "returned them, for an output of size ",
-              at::IntArrayRef(sizes));
-  launch("attention_backward", query.device(),
-         [grad = KernelTensorArg::input(grad_out), q = KernelTensorArg::input(query),
-          k = KernelTensorArg::input(key), v = KernelTensorArg::input(value),
-          b = capture_input(bias), out = KernelTensorArg::input(out),
-          lse = KernelTensorArg::input(logsumexp), seed = KernelTensorArg::input(seed),
-          offset = KernelTensorArg::input(offset), dq = capture(grads[0]),
-          dk = capture(grads[1]), dv = capture(grads[2]), dbias = capture(grads[3]),
-          problem = problem_of(query, options)] {
-           attention_backward_kernel(grad.alias(),
-                                     {q.alias(), k.alias(), v.alias(), alias(b),
-                                      seed.alias(), offset.alias()},
-                                     problem, out.alias(), lse.alias(),
-                                     {alias(dq), alias(dk), alias(dv), alias(dbias)});
-         });
-}
-
 // LITERALINCLUDE START: ATTENTION
 std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, c10::SymInt, c10::SymInt,
            at::Tensor, at::Tensor, at::Tensor>
@@ -230,14 +254,14 @@ fused_attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor
   check_attention(name, query, key, value, attn_bias, dropout_p);
   TORCH_CHECK(!return_debug_mask, "openreg: attention returns no debug mask");
   const int64_t batch = query.size(0), heads = query.size(1), length = query.size(2);
-  const at::Tensor out =
+  at::Tensor out =
       empty_in_layout_of(query, {batch, heads, length, value.size(3)});  // (1)
-  const at::Tensor logsumexp =
+  at::Tensor logsumexp =
       at::empty({batch, heads, length}, query.options().dtype(at::kFloat));
-  const at::Tensor seed = at::empty({}, query.options().dtype(at::kLong));  // (2)
-  const at::Tensor offset = at::empty({}, query.options().dtype(at::kLong));
-  launch_attention("attention", query, key, value, attn_bias,
-                   {dropout_p, is_causal, scale}, out, logsumexp, seed, offset);
+  at::Tensor seed = at::empty({}, query.options().dtype(at::kLong));  // (2)
+  at::Tensor offset = at::empty({}, query.options().dtype(at::kLong));
+  attend(query, key, value, attn_bias, {dropout_p, is_causal, scale}, out, logsumexp,
+         seed, offset);
   return {out, logsumexp, {}, {}, length, key.size(2), seed, offset, {}};
 }
 // LITERALINCLUDE END: ATTENTION
@@ -260,10 +284,71 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> fused_attention_backw
       grads[i] = at::empty_like(*inputs[i]);
     }
   }
-  launch_attention_backward("_scaled_dot_product_fused_attention_overrideable_backward",
-                            grad_out, query, key, value, attn_bias,
-                            {out, logsumexp, philox_seed, philox_offset},
-                            {dropout_p, is_causal, scale}, grads);
+  attend_backward("_scaled_dot_product_fused_attention_overrideable_backward", grad_out,
+                  query, key, value, attn_bias,
+                  {out, logsumexp, philox_seed, philox_offset},
+                  {dropout_p, is_causal, scale}, grads);
+  return {grads[0], grads[1], grads[2], grads[3]};
+}
+
+// -- what context parallelism calls; see docs/modules/context-parallel.md --
+
+// LITERALINCLUDE START: EFFICIENT_ATTENTION
+std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> efficient_attention(
+    const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+    const std::optional<at::Tensor>& attn_bias, bool compute_log_sumexp,
+    double dropout_p, bool is_causal, std::optional<double> scale) {
+  const bool empty = query.numel() == 0;  // (1)
+  if (!empty) {
+    check_attention("_scaled_dot_product_efficient_attention", query, key, value,
+                    attn_bias, dropout_p);
+  }
+  at::Tensor out = empty_by_position(query, value.size(3));
+  at::Tensor logsumexp = padded_logsumexp(query);
+  at::Tensor seed = at::empty({}, query.options().dtype(at::kLong));
+  at::Tensor offset = at::empty({}, query.options().dtype(at::kLong));
+  at::Tensor written = logsumexp.slice(2, 0, query.size(2));
+  if (!empty) {
+    attend(query, key, value, attn_bias, {dropout_p, is_causal, scale}, out, written,
+           seed, offset);
+  }
+  const at::Tensor none = logsumexp.new_empty({query.size(0), query.size(1), 0});
+  return {out, compute_log_sumexp ? logsumexp : none, seed, offset};
+}
+// LITERALINCLUDE END: EFFICIENT_ATTENTION
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> efficient_attention_backward(
+    const at::Tensor& grad_out, const at::Tensor& query, const at::Tensor& key,
+    const at::Tensor& value, const at::Tensor& attn_bias, const at::Tensor& out,
+    const at::Tensor& logsumexp, const at::Tensor& philox_seed,
+    const at::Tensor& philox_offset, double dropout_p,
+    std::array<bool, 4> grad_input_mask, bool is_causal, std::optional<double> scale) {
+  if (!grad_out.defined()) {  // nothing that is differentiated depends on the output
+    return {};
+  }
+  std::array<at::Tensor, 4> grads;
+  const std::array<const at::Tensor*, 3> inputs{&query, &key, &value};
+  for (const auto i : c10::irange(inputs.size())) {
+    if (grad_input_mask[i]) {
+      grads[i] = empty_by_position(*inputs[i], inputs[i]->size(3));
+    }
+  }
+  if (grad_input_mask[3] && attn_bias.defined()) {
+    grads[3] = empty_with_aligned_rows(attn_bias);
+  }
+  if (query.numel() == 0) {
+    for (const at::Tensor& grad : grads) {
+      if (grad.defined()) {
+        grad.zero_();
+      }
+    }
+    return {grads[0], grads[1], grads[2], grads[3]};
+  }
+  const at::Tensor used =
+      logsumexp.slice(2, 0, query.size(2));  // without what fills up
+  attend_backward("_scaled_dot_product_efficient_attention_backward", grad_out, query,
+                  key, value, attn_bias, {out, used, philox_seed, philox_offset},
+                  {dropout_p, is_causal, scale}, grads);
   return {grads[0], grads[1], grads[2], grads[3]};
 }
 

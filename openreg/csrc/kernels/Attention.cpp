@@ -1,23 +1,37 @@
-// The device's side of attention: CPU tensors in, CPU tensors out; see
-// docs/operators/attention-kernel.md.
-#include "csrc/aten/kernels/Attention.h"
+// Kernels of attention; see docs/operators/attention-kernel.md.
+#include "csrc/kernels/Attention.h"
 
+#include <ATen/OpMathType.h>
 #include <ATen/Parallel.h>
 #include <ATen/core/PhiloxRNGEngine.h>
+#include <ATen/native/DispatchStub.h>
+#include <ATen/native/transformers/attention.h>
 #include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu.h>
 #include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu_backward.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/logsumexp.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
+#include <torch/library.h>
 
 #include <limits>
+
+#include "csrc/aten/host/Attention.h"
+#include "csrc/kernels/cpu/Launch.h"
 
 // The CPU has a fused kernel too, and the device borrows it where it applies: no
 // dropout, equal head sizes, not a bias and the causal mask at once. It has neither
 // dropout nor the gradient of the bias, so the rest is spelled out below.
 namespace openreg {
 namespace {
+
+using kernels::AttentionProblem;
+
+// What a kernel reads, on the device. The bias may be undefined.
+struct AttentionInputs {
+  const at::Tensor &query, &key, &value, &bias;
+  const at::Tensor &seed, &offset;  // of the dropout
+};
 
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
@@ -104,10 +118,9 @@ void drop(const at::Tensor& tensor, const at::Tensor& mask, double dropout_p) {
   tensor.mul_(mask).mul_(dropout_p < 1 ? 1 / (1 - dropout_p) : 0);
 }
 
-}  // namespace
-
-void attention_kernel(const AttentionInputs& in, const AttentionProblem& problem,
-                      const at::Tensor& out, const at::Tensor& logsumexp) {
+// On the device: writes `out` and `logsumexp`.
+void attend(const AttentionInputs& in, const AttentionProblem& problem, at::Tensor& out,
+            at::Tensor& logsumexp) {
   const int64_t heads = in.query.size(1);
   const at::Tensor key = repeat_heads(in.key, heads);
   const at::Tensor value = repeat_heads(in.value, heads);
@@ -126,10 +139,11 @@ void attention_kernel(const AttentionInputs& in, const AttentionProblem& problem
   logsumexp.copy_(lse);
 }
 
-void attention_backward_kernel(const at::Tensor& grad_out, const AttentionInputs& in,
-                               const AttentionProblem& problem, const at::Tensor& out,
-                               const at::Tensor& logsumexp,
-                               const std::array<at::Tensor, 4>& grads) {
+// On the device: writes those of `grads` that are defined.
+void attend_backward(const at::Tensor& grad_out, const AttentionInputs& in,
+                     const AttentionProblem& problem, const at::Tensor& out,
+                     const at::Tensor& logsumexp,
+                     const std::array<at::Tensor, 4>& grads) {
   const int64_t heads = in.query.size(1);
   const at::Tensor key = repeat_heads(in.key, heads);
   const at::Tensor value = repeat_heads(in.value, heads);
@@ -167,4 +181,69 @@ void attention_backward_kernel(const at::Tensor& grad_out, const AttentionInputs
   // LITERALINCLUDE END: ATTENTION_BACKWARD
 }
 
+}  // namespace
+
+// LITERALINCLUDE START: ATTENTION_KERNEL
+void kernels::attention(const at::Tensor& query, const at::Tensor& key,
+                        const at::Tensor& value, const std::optional<at::Tensor>& bias,
+                        const AttentionProblem& problem,
+                        const PhiloxKernelState& random, at::Tensor& out,
+                        at::Tensor& logsumexp, at::Tensor& seed, at::Tensor& offset) {
+  cpu::launch(
+      "attention",
+      [](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+         const std::optional<at::Tensor>& b, const AttentionProblem& p,
+         PhiloxState start, at::Tensor& o, at::Tensor& lse, at::Tensor& of_seed,
+         at::Tensor& of_offset) {
+        of_seed.fill_(static_cast<int64_t>(start.seed));
+        of_offset.fill_(static_cast<int64_t>(start.offset));
+        attend({q, k, v, cpu::or_undefined(b), of_seed, of_offset}, p, o, lse);
+      },
+      query, key, value, bias, problem, random, out, logsumexp, seed, offset);
+}
+// LITERALINCLUDE END: ATTENTION_KERNEL
+
+void kernels::attention_backward(const at::Tensor& grad_out, const at::Tensor& query,
+                                 const at::Tensor& key, const at::Tensor& value,
+                                 const at::Tensor& bias,
+                                 const AttentionProblem& problem, const at::Tensor& out,
+                                 const at::Tensor& logsumexp, const at::Tensor& seed,
+                                 const at::Tensor& offset,
+                                 std::array<at::Tensor, 4>& grads) {
+  cpu::launch(
+      "attention_backward",
+      [](const at::Tensor& grad, const at::Tensor& q, const at::Tensor& k,
+         const at::Tensor& v, const at::Tensor& b, const AttentionProblem& p,
+         const at::Tensor& o, const at::Tensor& lse, const at::Tensor& of_seed,
+         const at::Tensor& of_offset, at::Tensor& dq, at::Tensor& dk, at::Tensor& dv,
+         at::Tensor& db) {
+        attend_backward(grad, {q, k, v, b, of_seed, of_offset}, p, o, lse,
+                        {dq, dk, dv, db});
+      },
+      grad_out, query, key, value, bias, problem, out, logsumexp, seed, offset,
+      grads[0], grads[1], grads[2], grads[3]);
+}
+
+// LITERALINCLUDE START: REGISTER_EFFICIENT_ATTENTION
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("_scaled_dot_product_efficient_attention", efficient_attention);
+  m.impl("_scaled_dot_product_efficient_attention_backward",
+         efficient_attention_backward);
+}
+// LITERALINCLUDE END: REGISTER_EFFICIENT_ATTENTION
+
+// LITERALINCLUDE START: REGISTER_ATTENTION
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("_scaled_dot_product_fused_attention_overrideable", fused_attention);
+  m.impl("_scaled_dot_product_fused_attention_overrideable_backward",
+         fused_attention_backward);
+  m.impl("_fused_sdp_choice", choose_attention);  // for callers of its name only
+}
+
 }  // namespace openreg
+
+namespace at::native {
+// This is the choice that scaled_dot_product_attention makes.
+REGISTER_PRIVATEUSE1_DISPATCH(_fused_sdp_choice_stub, &openreg::choose_attention)
+}  // namespace at::native
+// LITERALINCLUDE END: REGISTER_ATTENTION
