@@ -132,14 +132,6 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) { register_packed_rnn(m); }
 TORCH_LIBRARY_IMPL(aten, AutogradPrivateUse1, m) { register_packed_rnn(m); }
 
-// LITERALINCLUDE START: REGISTER_TRANSFORMER
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("_native_multi_head_attention", native_multi_head_attention);
-  m.impl("_transformer_encoder_layer_fwd", transformer_encoder_layer);
-  m.impl("_nested_tensor_from_mask_left_aligned", nested_tensor_from_mask_left_aligned);
-}
-// LITERALINCLUDE END: REGISTER_TRANSFORMER
-
 // LITERALINCLUDE START: RANDOM
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   // Fill a tensor: rand, randn, randint, nn.init and dropout layers end here.
