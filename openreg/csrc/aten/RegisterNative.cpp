@@ -109,7 +109,6 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("roll", at::native::roll);
   register_bucketization(m);
   register_distance(m);
-  register_embedding_bag(m);
   register_gated_activations(m);
   register_indexed_updates(m);
   register_margin_losses(m);
@@ -118,19 +117,6 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   register_ranges(m);
   register_unique(m);
 }
-
-// LITERALINCLUDE START: REGISTER_RNN
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("_thnn_fused_lstm_cell", fused_lstm_cell);
-  m.impl("_thnn_fused_lstm_cell_backward_impl", fused_lstm_cell_backward);
-  m.impl("_thnn_fused_gru_cell", fused_gru_cell);
-  m.impl("_thnn_fused_gru_cell_backward", fused_gru_cell_backward);
-}
-// LITERALINCLUDE END: REGISTER_RNN
-
-// For both keys: torch's composite kernel is the one that autograd differentiates.
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) { register_packed_rnn(m); }
-TORCH_LIBRARY_IMPL(aten, AutogradPrivateUse1, m) { register_packed_rnn(m); }
 
 // LITERALINCLUDE START: RANDOM
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {

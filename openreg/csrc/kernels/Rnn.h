@@ -14,28 +14,27 @@ namespace openreg::kernels {
 // after their activations, for the backward. The biases may be undefined.
 void lstm_cell(const at::Tensor& input_gates, const at::Tensor& hidden_gates,
                const at::Tensor& cx, const at::Tensor& input_bias,
-               const at::Tensor& hidden_bias, const at::Tensor& hy,
-               const at::Tensor& cy, const at::Tensor& workspace);
+               const at::Tensor& hidden_bias, at::Tensor& hy, at::Tensor& cy,
+               at::Tensor& workspace);
 
 // Writes the gradients of the gates, of the old cell state, and of a bias if
 // `grad_bias` is defined. `grad_hy` and `grad_cy` may be undefined: zeros.
 void lstm_cell_backward(const at::Tensor& grad_hy, const at::Tensor& grad_cy,
                         const at::Tensor& cx, const at::Tensor& cy,
-                        const at::Tensor& workspace, const at::Tensor& grad_gates,
-                        const at::Tensor& grad_cx, const at::Tensor& grad_bias);
+                        const at::Tensor& workspace, at::Tensor& grad_gates,
+                        at::Tensor& grad_cx, at::Tensor& grad_bias);
 
 // Writes the new hidden state `hy`. `workspace`, [B, 5 H], gets what the backward
 // needs. The biases may be undefined.
 void gru_cell(const at::Tensor& input_gates, const at::Tensor& hidden_gates,
               const at::Tensor& hx, const at::Tensor& input_bias,
-              const at::Tensor& hidden_bias, const at::Tensor& hy,
-              const at::Tensor& workspace);
+              const at::Tensor& hidden_bias, at::Tensor& hy, at::Tensor& workspace);
 
 // Writes the gradients of both gates, of the old hidden state, and of those biases that
 // are defined.
 void gru_cell_backward(const at::Tensor& grad_hy, const at::Tensor& workspace,
-                       const at::Tensor& grad_input, const at::Tensor& grad_hidden,
-                       const at::Tensor& grad_hx, const at::Tensor& grad_input_bias,
-                       const at::Tensor& grad_hidden_bias);
+                       at::Tensor& grad_input, at::Tensor& grad_hidden,
+                       at::Tensor& grad_hx, at::Tensor& grad_input_bias,
+                       at::Tensor& grad_hidden_bias);
 
 }  // namespace openreg::kernels

@@ -1,15 +1,21 @@
 // The fused cells of LSTM and GRU, forward and backward; see
 // docs/operators/fused-layers.md.
-#include "csrc/aten/kernels/Rnn.h"
+#include "csrc/kernels/Rnn.h"
 
 #include <ATen/OpMathType.h>
 #include <ATen/ops/add.h>
 #include <ATen/ops/sigmoid_backward.h>
 #include <ATen/ops/tanh_backward.h>
 #include <ATen/ops/zeros_like.h>
+#include <torch/library.h>
 
-namespace openreg::kernels {
+#include "csrc/aten/host/Rnn.h"
+#include "csrc/kernels/cpu/Launch.h"
+
+namespace openreg {
 namespace {
+
+// -- on the device --
 
 // Kernels compute in the dtype in which sums of low precision are made.
 at::Tensor widen_cell(const at::Tensor& tensor) {
@@ -36,12 +42,10 @@ void write_gru_gates(const at::Tensor& reset, const at::Tensor& update,
   }
 }
 
-}  // namespace
-
-void lstm_cell(const at::Tensor& input_gates, const at::Tensor& hidden_gates,
-               const at::Tensor& cx, const at::Tensor& input_bias,
-               const at::Tensor& hidden_bias, const at::Tensor& hy,
-               const at::Tensor& cy, const at::Tensor& workspace) {
+void run_lstm_cell(const at::Tensor& input_gates, const at::Tensor& hidden_gates,
+                   const at::Tensor& cx, const at::Tensor& input_bias,
+                   const at::Tensor& hidden_bias, at::Tensor& hy, at::Tensor& cy,
+                   at::Tensor& workspace) {
   const at::Tensor gates = with_bias(input_gates, input_bias);
   gates.add_(hidden_gates);
   if (hidden_bias.defined()) {
@@ -57,10 +61,10 @@ void lstm_cell(const at::Tensor& input_gates, const at::Tensor& hidden_gates,
 }
 
 // LITERALINCLUDE START: LSTM_CELL_BACKWARD
-void lstm_cell_backward(const at::Tensor& grad_hy, const at::Tensor& grad_cy,
-                        const at::Tensor& cx, const at::Tensor& cy,
-                        const at::Tensor& workspace, const at::Tensor& grad_gates,
-                        const at::Tensor& grad_cx, const at::Tensor& grad_bias) {
+void run_lstm_cell_backward(const at::Tensor& grad_hy, const at::Tensor& grad_cy,
+                            const at::Tensor& cx, const at::Tensor& cy,
+                            const at::Tensor& workspace, at::Tensor& grad_gates,
+                            at::Tensor& grad_cx, at::Tensor& grad_bias) {
   const auto parts = widen_cell(workspace).chunk(4, 1);
   const at::Tensor &i = parts[0], &f = parts[1], &g = parts[2], &o = parts[3];
   const at::Tensor c = widen_cell(cy).tanh();
@@ -81,10 +85,10 @@ void lstm_cell_backward(const at::Tensor& grad_hy, const at::Tensor& grad_cy,
 }
 // LITERALINCLUDE END: LSTM_CELL_BACKWARD
 
-void gru_cell(const at::Tensor& input_gates, const at::Tensor& hidden_gates,
-              const at::Tensor& hx, const at::Tensor& input_bias,
-              const at::Tensor& hidden_bias, const at::Tensor& hy,
-              const at::Tensor& workspace) {
+void run_gru_cell(const at::Tensor& input_gates, const at::Tensor& hidden_gates,
+                  const at::Tensor& hx, const at::Tensor& input_bias,
+                  const at::Tensor& hidden_bias, at::Tensor& hy,
+                  at::Tensor& workspace) {
   const at::Tensor gates = with_bias(input_gates, input_bias);
   const auto parts = gates.chunk(3, 1);
   const auto from_hidden = with_bias(hidden_gates, hidden_bias).chunk(3, 1);
@@ -101,10 +105,10 @@ void gru_cell(const at::Tensor& input_gates, const at::Tensor& hidden_gates,
   saved[4].copy_(from_hidden[2]);
 }
 
-void gru_cell_backward(const at::Tensor& grad_hy, const at::Tensor& workspace,
-                       const at::Tensor& grad_input, const at::Tensor& grad_hidden,
-                       const at::Tensor& grad_hx, const at::Tensor& grad_input_bias,
-                       const at::Tensor& grad_hidden_bias) {
+void run_gru_cell_backward(const at::Tensor& grad_hy, const at::Tensor& workspace,
+                           at::Tensor& grad_input, at::Tensor& grad_hidden,
+                           at::Tensor& grad_hx, at::Tensor& grad_input_bias,
+                           at::Tensor& grad_hidden_bias) {
   const auto saved = widen_cell(workspace).chunk(5, 1);
   const at::Tensor &r = saved[0], &z = saved[1], &n = saved[2];
   const at::Tensor dh = widen_cell(grad_hy);
@@ -116,4 +120,47 @@ void gru_cell_backward(const at::Tensor& grad_hy, const at::Tensor& workspace,
   grad_hx.copy_(dh.mul(z));
 }
 
-}  // namespace openreg::kernels
+}  // namespace
+
+void kernels::lstm_cell(const at::Tensor& input_gates, const at::Tensor& hidden_gates,
+                        const at::Tensor& cx, const at::Tensor& input_bias,
+                        const at::Tensor& hidden_bias, at::Tensor& hy, at::Tensor& cy,
+                        at::Tensor& workspace) {
+  cpu::launch("lstm_cell", run_lstm_cell, input_gates, hidden_gates, cx, input_bias,
+              hidden_bias, hy, cy, workspace);
+}
+
+void kernels::lstm_cell_backward(const at::Tensor& grad_hy, const at::Tensor& grad_cy,
+                                 const at::Tensor& cx, const at::Tensor& cy,
+                                 const at::Tensor& workspace, at::Tensor& grad_gates,
+                                 at::Tensor& grad_cx, at::Tensor& grad_bias) {
+  cpu::launch("lstm_cell_backward", run_lstm_cell_backward, grad_hy, grad_cy, cx, cy,
+              workspace, grad_gates, grad_cx, grad_bias);
+}
+
+void kernels::gru_cell(const at::Tensor& input_gates, const at::Tensor& hidden_gates,
+                       const at::Tensor& hx, const at::Tensor& input_bias,
+                       const at::Tensor& hidden_bias, at::Tensor& hy,
+                       at::Tensor& workspace) {
+  cpu::launch("gru_cell", run_gru_cell, input_gates, hidden_gates, hx, input_bias,
+              hidden_bias, hy, workspace);
+}
+
+void kernels::gru_cell_backward(const at::Tensor& grad_hy, const at::Tensor& workspace,
+                                at::Tensor& grad_input, at::Tensor& grad_hidden,
+                                at::Tensor& grad_hx, at::Tensor& grad_input_bias,
+                                at::Tensor& grad_hidden_bias) {
+  cpu::launch("gru_cell_backward", run_gru_cell_backward, grad_hy, workspace,
+              grad_input, grad_hidden, grad_hx, grad_input_bias, grad_hidden_bias);
+}
+
+// LITERALINCLUDE START: REGISTER_RNN
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("_thnn_fused_lstm_cell", fused_lstm_cell);
+  m.impl("_thnn_fused_lstm_cell_backward_impl", fused_lstm_cell_backward);
+  m.impl("_thnn_fused_gru_cell", fused_gru_cell);
+  m.impl("_thnn_fused_gru_cell_backward", fused_gru_cell_backward);
+}
+// LITERALINCLUDE END: REGISTER_RNN
+
+}  // namespace openreg

@@ -1,21 +1,14 @@
-// The fused cells of LSTM and GRU, forward and backward; see
-// docs/operators/fused-layers.md.
-#include "csrc/aten/NativeLayers.h"
+// The host half of the fused cells of LSTM and GRU; see docs/operators/fused-layers.md.
+#include "csrc/aten/host/Rnn.h"
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
-#include <ATen/ops/gru_native.h>
-#include <ATen/ops/lstm_native.h>
-#include <ATen/ops/rnn_relu_native.h>
-#include <ATen/ops/rnn_tanh_native.h>
 
 #include <array>
 
-#include "csrc/aten/kernels/Rnn.h"
-#include "csrc/aten/launch/KernelTensorArg.h"
-#include "csrc/aten/launch/Launch.h"
-#include "csrc/aten/launch/OptionalTensor.h"
+#include "csrc/aten/TensorArguments.h"
 #include "csrc/aten/ops/CheckScalar.h"
+#include "csrc/kernels/Rnn.h"
 
 namespace openreg {
 namespace {
@@ -58,37 +51,7 @@ void check_grad(const char* name, const optional_tensor& tensor,
               " and of size ", sizes);
 }
 
-// A layer that torch makes of other operators, for sizes of batches on the CPU.
-template <auto* kFunction>
-struct Packed;
-template <class Result, class... Rest,
-          Result (*kFunction)(const at::Tensor&, const at::Tensor&, Rest...)>
-struct Packed<kFunction> {
-  static Result call(const at::Tensor& data, const at::Tensor& batch_sizes,
-                     Rest... rest) {
-    TORCH_CHECK(batch_sizes.is_cpu(),
-                "openreg: a packed sequence has batch_sizes on the CPU, but they are ",
-                "on ", batch_sizes.device());
-    return kFunction(data, batch_sizes, rest...);
-  }
-};
-
-template <class Result, class State>
-using PackedLayer = Result(const at::Tensor&, const at::Tensor&, State, at::TensorList,
-                           bool, int64_t, double, bool, bool);
-using PackedLstm =
-    PackedLayer<std::tuple<at::Tensor, at::Tensor, at::Tensor>, at::TensorList>;
-using PackedRnn = PackedLayer<std::tuple<at::Tensor, at::Tensor>, const at::Tensor&>;
-
 }  // namespace
-
-void register_packed_rnn(torch::Library& m) {
-  namespace native = at::native;
-  m.impl("lstm.data", Packed<static_cast<PackedLstm*>(native::lstm)>::call);
-  m.impl("gru.data", Packed<static_cast<PackedRnn*>(native::gru)>::call);
-  m.impl("rnn_relu.data", Packed<static_cast<PackedRnn*>(native::rnn_relu)>::call);
-  m.impl("rnn_tanh.data", Packed<static_cast<PackedRnn*>(native::rnn_tanh)>::call);
-}
 
 // LITERALINCLUDE START: LSTM_CELL
 std::tuple<at::Tensor, at::Tensor, at::Tensor> fused_lstm_cell(
@@ -99,16 +62,8 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> fused_lstm_cell(
   at::Tensor hy = at::empty_like(cx, at::MemoryFormat::Contiguous);
   at::Tensor cy = at::empty_like(hy);
   at::Tensor workspace = at::empty_like(input_gates, at::MemoryFormat::Contiguous);
-  launch("lstm_cell", cx.device(),
-         [in = KernelTensorArg::input(input_gates),
-          hidden = KernelTensorArg::input(hidden_gates),
-          old = KernelTensorArg::input(cx), in_bias = capture_input(input_bias),
-          hidden_bias = capture_input(hidden_bias), hy = KernelTensorArg(hy),
-          cy = KernelTensorArg(cy), workspace = KernelTensorArg(workspace)] {
-           kernels::lstm_cell(in.alias(), hidden.alias(), old.alias(), alias(in_bias),
-                              alias(hidden_bias), hy.alias(), cy.alias(),
-                              workspace.alias());
-         });
+  kernels::lstm_cell(input_gates, hidden_gates, cx, or_undefined(input_bias),
+                     or_undefined(hidden_bias), hy, cy, workspace);
   return {hy, cy, workspace};
 }
 // LITERALINCLUDE END: LSTM_CELL
@@ -134,17 +89,8 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> fused_lstm_cell_backward(
   if (has_bias) {
     grad_bias = at::empty({workspace.size(1)}, cx.options());
   }
-  launch("lstm_cell_backward", cx.device(),
-         [grad_hy = capture_input(grad_hy), grad_cy = capture_input(grad_cy),
-          old = KernelTensorArg::input(cx), cy = KernelTensorArg::input(cy),
-          workspace = KernelTensorArg::input(workspace),
-          grad_gates = KernelTensorArg(grad_gates), grad_cx = KernelTensorArg(grad_cx),
-          grad_bias = capture(grad_bias)] {
-           kernels::lstm_cell_backward(alias(grad_hy), alias(grad_cy), old.alias(),
-                                       cy.alias(), workspace.alias(),
-                                       grad_gates.alias(), grad_cx.alias(),
-                                       alias(grad_bias));
-         });
+  kernels::lstm_cell_backward(or_undefined(grad_hy), or_undefined(grad_cy), cx, cy,
+                              workspace, grad_gates, grad_cx, grad_bias);
   return {grad_gates, grad_cx, grad_bias};
 }
 
@@ -157,15 +103,8 @@ std::tuple<at::Tensor, at::Tensor> fused_gru_cell(const at::Tensor& input_gates,
              hidden_bias);
   at::Tensor hy = at::empty_like(hx, at::MemoryFormat::Contiguous);
   at::Tensor workspace = at::empty({hx.size(0), 5 * hx.size(1)}, hx.options());
-  launch(
-      "gru_cell", hx.device(),
-      [in = KernelTensorArg::input(input_gates),
-       hidden = KernelTensorArg::input(hidden_gates), old = KernelTensorArg::input(hx),
-       in_bias = capture_input(input_bias), hidden_bias = capture_input(hidden_bias),
-       hy = KernelTensorArg(hy), workspace = KernelTensorArg(workspace)] {
-        kernels::gru_cell(in.alias(), hidden.alias(), old.alias(), alias(in_bias),
-                          alias(hidden_bias), hy.alias(), workspace.alias());
-      });
+  kernels::gru_cell(input_gates, hidden_gates, hx, or_undefined(input_bias),
+                    or_undefined(hidden_bias), hy, workspace);
   return {hy, workspace};
 }
 
@@ -185,17 +124,8 @@ fused_gru_cell_backward(const at::Tensor& grad_hy, const at::Tensor& workspace,
     grad_input_bias = at::empty({3 * units}, workspace.options());
     grad_hidden_bias = at::empty_like(grad_input_bias);
   }
-  launch(
-      "gru_cell_backward", workspace.device(),
-      [grad_hy = KernelTensorArg::input(grad_hy),
-       workspace = KernelTensorArg::input(workspace),
-       grad_input = KernelTensorArg(grad_input),
-       grad_hidden = KernelTensorArg(grad_hidden), grad_hx = KernelTensorArg(grad_hx),
-       input_bias = capture(grad_input_bias), hidden_bias = capture(grad_hidden_bias)] {
-        kernels::gru_cell_backward(
-            grad_hy.alias(), workspace.alias(), grad_input.alias(), grad_hidden.alias(),
-            grad_hx.alias(), alias(input_bias), alias(hidden_bias));
-      });
+  kernels::gru_cell_backward(grad_hy, workspace, grad_input, grad_hidden, grad_hx,
+                             grad_input_bias, grad_hidden_bias);
   return {grad_input, grad_hidden, grad_hx, grad_input_bias, grad_hidden_bias};
 }
 
