@@ -34,7 +34,7 @@
 #include <ATen/ops/where_native.h>
 #include <torch/library.h>
 
-#include "csrc/aten/kernels/IntegerDivision.h"
+#include "csrc/kernels/cpu/IntegerDivision.h"
 #include "csrc/kernels/cpu/Functions.h"
 #include "csrc/aten/kernels/OutVariants.h"
 #include "csrc/aten/kernels/RangeFactories.h"
@@ -80,7 +80,7 @@ constexpr binary_fn or_kernel = iterator_kernel<op::logical_or, at::cpu::logical
 constexpr binary_fn xor_kernel =
     iterator_kernel<op::logical_xor, at::cpu::logical_xor_outf>;
 constexpr structured_binary_fn floor_divide_kernel =
-    iterator_kernel<op::floor_divide, kernels::floor_divide_out>;
+    iterator_kernel<op::floor_divide, cpu::floor_divide_out>;
 constexpr binary_fn where_kernel = iterator_kernel<op::where_self, at::cpu::where_outf>;
 constexpr binary_fn hardswish_kernel =
     iterator_kernel<op::hardswish, at::cpu::hardswish_outf>;

@@ -56,17 +56,6 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("mode.values", mode_out);
 }
 
-// LITERALINCLUDE START: REGISTER_SYNC_BATCH_NORM
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("batch_norm_stats", batch_norm_stats);
-  m.impl("batch_norm_gather_stats", batch_norm_gather_stats);
-  m.impl("batch_norm_gather_stats_with_counts", batch_norm_gather_stats_with_counts);
-  m.impl("batch_norm_elemt", batch_norm_elemt);
-  m.impl("batch_norm_backward_reduce", batch_norm_backward_reduce);
-  m.impl("batch_norm_backward_elemt", batch_norm_backward_elemt);
-}
-// LITERALINCLUDE END: REGISTER_SYNC_BATCH_NORM
-
 // Losses.
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("mse_loss", mse_loss);
@@ -113,7 +102,6 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   register_indexed_updates(m);
   register_margin_losses(m);
   register_moments(m);
-  register_quantized_products(m);
   register_ranges(m);
   register_unique(m);
 }

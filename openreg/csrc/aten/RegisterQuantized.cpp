@@ -1,19 +1,10 @@
-// Registers fake quantization, and what makes quantized tensors of dense ones; see
-// docs/modules/fake-quantize.md.
+// Registers fake quantization; see docs/modules/fake-quantize.md.
 #include <torch/library.h>
 
 #include "csrc/aten/ops/FakeQuantize.h"
-#include "csrc/aten/ops/QuantizedTensors.h"
 
 namespace openreg {
 
-// VENDOR: which operators of quantization your device has
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) { register_fake_quantize(m); }
-
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("quantize_per_tensor", quantize_per_tensor);
-  m.impl("quantize_per_tensor.tensor_qparams", quantize_per_tensor_params);
-  m.impl("quantize_per_channel", quantize_per_channel);
-}
 
 }  // namespace openreg

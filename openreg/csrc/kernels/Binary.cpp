@@ -35,7 +35,7 @@
 #include <ATen/ops/sub_meta.h>
 #include <ATen/ops/xlogy_meta.h>
 
-#include "csrc/aten/kernels/IntegerDivision.h"
+#include "csrc/kernels/cpu/IntegerDivision.h"
 #include "csrc/kernels/cpu/OnCpu.h"
 
 namespace openreg {
@@ -51,11 +51,11 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   cpu::on_cpu<op::div_Tensor, op::div_out, meta::structured_div_Tensor, at::cpu::div_outf>(
       m);
   cpu::on_cpu<op::div_Tensor_mode, op::div_out_mode, meta::structured_div_Tensor_mode,
-             kernels::div_mode_out>(m);
+             cpu::div_mode_out>(m);
   cpu::on_cpu<op::fmod_Tensor, op::fmod_Tensor_out, meta::structured_fmod_Tensor,
-             kernels::fmod_out>(m);
+             cpu::fmod_out>(m);
   cpu::on_cpu<op::remainder_Tensor, op::remainder_Tensor_out,
-             meta::structured_remainder_Tensor, kernels::remainder_out>(m);
+             meta::structured_remainder_Tensor, cpu::remainder_out>(m);
   cpu::on_cpu<op::pow_Tensor_Tensor, op::pow_Tensor_Tensor_out,
              meta::structured_pow_Tensor_Tensor, at::cpu::pow_outf>(m);
   cpu::on_cpu<op::pow_Scalar, op::pow_Scalar_out, meta::structured_pow_Scalar,

@@ -14,7 +14,7 @@
 #include "csrc/aten/kernels/FakeQuantize.h"
 #include "csrc/aten/launch/Launch.h"
 #include "csrc/aten/launch/OptionalTensor.h"
-#include "csrc/aten/ops/QuantizedTensors.h"
+#include "csrc/aten/ops/HostCheck.h"
 
 namespace openreg {
 namespace {

@@ -72,6 +72,16 @@ bool has_elements(const at::Tensor& tensor, int64_t batch) {
                       [](int64_t size) { return size == 0; });
 }
 
+void check_channels(const char* name, const at::Tensor& self, const at::Tensor& scales,
+                    const at::Tensor& zero_points, int64_t axis) {
+  TORCH_CHECK(axis >= 0 && axis < self.dim() && scales.dim() == 1 &&
+                  zero_points.dim() == 1 && scales.numel() == self.size(axis) &&
+                  zero_points.numel() == self.size(axis),
+              "openreg: ", name, ": expected one scale and one zero point for each ",
+              "element of dimension ", axis, " of ", self.sizes(), ", but got ",
+              scales.sizes(), " and ", zero_points.sizes());
+}
+
 bool none_below(at::IntArrayRef values, int64_t least) {
   return std::all_of(values.begin(), values.end(),
                      [&](int64_t value) { return value >= least; });

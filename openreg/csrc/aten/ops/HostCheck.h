@@ -38,6 +38,10 @@ void warn_of_freedom(const char* name, const at::Tensor& self, int64_t results,
 // Whether no dimension but the first `batch` ones is of size 0.
 bool has_elements(const at::Tensor& tensor, int64_t batch = 0);
 
+// Throws unless there is a scale and a zero point for each element of dimension `axis`.
+void check_channels(const char* name, const at::Tensor& self, const at::Tensor& scales,
+                    const at::Tensor& zero_points, int64_t axis);
+
 bool none_below(at::IntArrayRef values, int64_t least);
 
 // The layout in which ATen's kernels for images write: that of `tensor` if it has a

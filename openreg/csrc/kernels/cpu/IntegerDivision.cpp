@@ -1,5 +1,5 @@
-// Divides integers by zero without a fault; see docs/operators/structured.md.
-#include "csrc/aten/kernels/IntegerDivision.h"
+// Divides integers by zero without a fault; see docs/operators/borrowed-kernels.md.
+#include "csrc/kernels/cpu/IntegerDivision.h"
 
 #include <ATen/CPUFunctions.h>
 #include <ATen/ops/empty.h>
@@ -9,7 +9,7 @@
 
 #include <limits>
 
-namespace openreg::kernels {
+namespace openreg::cpu {
 namespace {
 
 bool contains(const at::Tensor& tensor, int64_t number) {
@@ -73,4 +73,4 @@ at::Tensor& div_mode_out(const at::Tensor& self, const at::Tensor& other,
                           : divide(self, other, out);
 }
 
-}  // namespace openreg::kernels
+}  // namespace openreg::cpu

@@ -1,4 +1,4 @@
-// Divides integers by zero without a fault; see docs/operators/structured.md.
+// Divides integers by zero without a fault; see docs/operators/borrowed-kernels.md.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-namespace openreg::kernels {
+namespace openreg::cpu {
 
 // Kernels with the signatures of at::cpu::fmod_outf and its like. The CPU's kernels
 // throw where an integer is divided by zero, and the smallest integer divided by -1
@@ -21,4 +21,4 @@ at::Tensor& floor_divide_out(const at::Tensor& self, const at::Tensor& other,
 at::Tensor& div_mode_out(const at::Tensor& self, const at::Tensor& other,
                          std::optional<std::string_view> mode, at::Tensor& out);
 
-}  // namespace openreg::kernels
+}  // namespace openreg::cpu

@@ -1,4 +1,5 @@
-// Tensors of a quantized dtype; see docs/operators/quantized-and-nested.md.
+// The host half of tensors of a quantized dtype; see
+// docs/operators/quantized-and-nested.md.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -13,10 +14,6 @@ at::Tensor quantize_per_tensor_params(const at::Tensor& self, const at::Tensor& 
 at::Tensor quantize_per_channel(const at::Tensor& self, const at::Tensor& scales,
                                 const at::Tensor& zero_points, int64_t axis,
                                 at::ScalarType dtype);
-
-// Throws unless there is a scale and a zero point for each element of dimension `axis`.
-void check_channels(const char* name, const at::Tensor& self, const at::Tensor& scales,
-                    const at::Tensor& zero_points, int64_t axis);
 
 // Of a quantized tensor.
 at::Tensor dequantize(const at::Tensor& self);

@@ -1,5 +1,6 @@
-// Tensors of a quantized dtype; see docs/operators/quantized-and-nested.md.
-#include "csrc/aten/ops/QuantizedTensors.h"
+// The host half of tensors of a quantized dtype; see
+// docs/operators/quantized-and-nested.md.
+#include "csrc/aten/host/QuantizedTensors.h"
 
 #include <ATen/ops/aminmax.h>
 #include <ATen/ops/dequantize.h>
@@ -8,10 +9,10 @@
 #include <ATen/ops/quantize_per_tensor.h>
 #include <ATen/quantized/Quantizer.h>
 
-#include "csrc/aten/kernels/QuantizedTensors.h"
-#include "csrc/aten/launch/Launch.h"
-#include "csrc/aten/launch/OptionalTensor.h"
+#include "csrc/aten/TensorArguments.h"
 #include "csrc/aten/ops/Fallback.h"
+#include "csrc/aten/ops/HostCheck.h"
+#include "csrc/kernels/QuantizedTensors.h"
 #include "csrc/runtime/device/OpenRegGuard.h"
 
 namespace openreg {
@@ -48,16 +49,6 @@ void check_zero_point(const char* name, int64_t zero_point, at::ScalarType dtype
 
 }  // namespace
 
-void check_channels(const char* name, const at::Tensor& self, const at::Tensor& scales,
-                    const at::Tensor& zero_points, int64_t axis) {
-  TORCH_CHECK(axis >= 0 && axis < self.dim() && scales.dim() == 1 &&
-                  zero_points.dim() == 1 && scales.numel() == self.size(axis) &&
-                  zero_points.numel() == self.size(axis),
-              "openreg: ", name, ": expected one scale and one zero point for each ",
-              "element of dimension ", axis, " of ", self.sizes(), ", but got ",
-              scales.sizes(), " and ", zero_points.sizes());
-}
-
 // LITERALINCLUDE START: QUANTIZE_PER_TENSOR
 at::Tensor quantize_per_tensor(const at::Tensor& self, double scale, int64_t zero_point,
                                at::ScalarType dtype) {
@@ -68,15 +59,11 @@ at::Tensor quantize_per_tensor(const at::Tensor& self, double scale, int64_t zer
   }
   check_float("quantize_per_tensor", self);
   check_zero_point("quantize_per_tensor", zero_point, dtype);
-  const at::Tensor out = make_quantized(
+  at::Tensor out = make_quantized(
       self, at::make_per_tensor_affine_quantizer(scale, zero_point, dtype));
   if (out.numel() > 0) {
     const at::Tensor dense = self.contiguous(self.suggest_memory_format());
-    launch("quantize_per_tensor", out.device(),
-           [out = KernelTensorArg(out), self = KernelTensorArg::input(dense), scale,
-            zero_point] {
-             kernels::quantize(self.alias(), scale, zero_point, out.alias());
-           });
+    kernels::quantize(dense, scale, zero_point, out);
   }
   return out;
 }
@@ -109,18 +96,11 @@ at::Tensor quantize_per_channel(const at::Tensor& self, const at::Tensor& scales
   }
   const auto quantizer =
       at::make_per_channel_affine_quantizer(scales, zero_points, axis, dtype);
-  const at::Tensor out = make_quantized(self, quantizer);
+  at::Tensor out = make_quantized(self, quantizer);
   if (out.numel() > 0) {
     const at::Tensor dense = self.contiguous(self.suggest_memory_format());
-    const at::Tensor kept_scales = out.q_per_channel_scales();
-    const at::Tensor kept_zeros = out.q_per_channel_zero_points();
-    launch(kName, out.device(),
-           [out = KernelTensorArg(out), self = KernelTensorArg::input(dense),
-            scales = KernelTensorArg::input(kept_scales),
-            zeros = KernelTensorArg::input(kept_zeros), axis] {
-             kernels::quantize_channels(self.alias(), scales.alias(), zeros.alias(),
-                                        axis, out.alias());
-           });
+    kernels::quantize_channels(dense, out.q_per_channel_scales(),
+                               out.q_per_channel_zero_points(), axis, out);
   }
   return out;
 }
@@ -134,27 +114,17 @@ at::Tensor dequantize(const at::Tensor& self) {
   }
   const at::MemoryFormat format = self.suggest_memory_format();
   const at::Tensor codes = self.contiguous(format);
-  const at::Tensor out = at::empty(
+  at::Tensor out = at::empty(
       self.sizes(), at::device(self.device()).dtype(at::kFloat).memory_format(format));
   if (out.numel() == 0) {
     return out;
   }
   if (scheme == at::kPerTensorAffine) {
-    launch("dequantize", out.device(),
-           [out = KernelTensorArg(out), codes = KernelTensorArg::input(codes),
-            scale = self.q_scale(), zero_point = self.q_zero_point()] {
-             kernels::dequantize(codes.alias(), scale, zero_point, out.alias());
-           });
+    kernels::dequantize(codes, self.q_scale(), self.q_zero_point(), out);
   } else {
-    const at::Tensor scales = self.q_per_channel_scales();
-    const at::Tensor zeros = self.q_per_channel_zero_points();
-    launch("dequantize", out.device(),
-           [out = KernelTensorArg(out), codes = KernelTensorArg::input(codes),
-            scales = KernelTensorArg::input(scales),
-            zeros = KernelTensorArg::input(zeros), axis = self.q_per_channel_axis()] {
-             kernels::dequantize_channels(codes.alias(), scales.alias(), zeros.alias(),
-                                          axis, out.alias());
-           });
+    kernels::dequantize_channels(codes, self.q_per_channel_scales(),
+                                 self.q_per_channel_zero_points(),
+                                 self.q_per_channel_axis(), out);
   }
   return out;
 }
@@ -165,15 +135,12 @@ at::Tensor int_repr(const at::Tensor& self) {
     return self.cpu().int_repr().to(self.device());
   }
   const at::Tensor codes = self.contiguous(self.suggest_memory_format());
-  const at::Tensor out =
+  at::Tensor out =
       at::empty(self.sizes(), at::device(self.device())
                                   .dtype(c10::toUnderlying(self.scalar_type()))
                                   .memory_format(self.suggest_memory_format()));
   if (out.numel() > 0) {
-    launch("int_repr", out.device(),
-           [out = KernelTensorArg(out), codes = KernelTensorArg::input(codes)] {
-             kernels::int_repr(codes.alias(), out.alias());
-           });
+    kernels::int_repr(codes, out);
   }
   return out;
 }

@@ -1,10 +1,12 @@
-// Checks the lists that optimizers update in place; see docs/operators/structured.md.
-#include "csrc/aten/ops/Optimizer.h"
+// Checks the arguments of operators that update lists of tensors in place; see
+// docs/operators/structured.md.
+#include "csrc/aten/meta/Optimizer.h"
 
 #include <ATen/ops/_amp_foreach_non_finite_check_and_unscale.h>
 #include <ATen/ops/_amp_update_scale.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "csrc/aten/ops/CheckScalar.h"
 #include "csrc/aten/ops/HostCheck.h"
