@@ -1,5 +1,5 @@
-// Operators of the backend that are written by hand, by family; see
-// docs/operators/registration.md. Those of layers are in NativeLayers.h.
+// The operators that no device can borrow: they create, view and copy; see
+// docs/operators/minimal.md.
 //
 // The signatures are those of the schemas in torch's native_functions.yaml.
 #pragma once
@@ -17,8 +17,6 @@
 #include "csrc/Export.h"
 
 namespace openreg {
-
-// ---- Minimal set ----
 
 // ops/Factory.cpp
 OPENREG_EXPORT at::Tensor empty(at::IntArrayRef size,
@@ -64,23 +62,6 @@ at::Tensor copy_from_and_resize(const at::Tensor& self, const at::Tensor& dst);
 at::Scalar local_scalar_dense(const at::Tensor& self);
 // Notes in the allocator that work on `stream` uses the memory of `self`.
 void record_stream(at::Tensor& self, at::Stream stream);
-
-// ---- Elementwise ----
-
-// ops/Add.cpp
-at::Tensor add(const at::Tensor& self, const at::Tensor& other,
-               const at::Scalar& alpha);
-at::Tensor& add_(at::Tensor& self, const at::Tensor& other, const at::Scalar& alpha);
-at::Tensor& add_out(const at::Tensor& self, const at::Tensor& other,
-                    const at::Scalar& alpha, at::Tensor& out);
-
-// ops/Fill.cpp
-at::Tensor& fill_scalar_(at::Tensor& self, const at::Scalar& value);
-at::Tensor& fill_tensor_(at::Tensor& self, const at::Tensor& value);
-at::Tensor& zero_(at::Tensor& self);
-
-// ---- Indexing ----
-
 
 // ---- Autograd ----
 

@@ -7,7 +7,6 @@
 
 #include "csrc/aten/NativeFunctions.h"
 #include "csrc/aten/ops/Layouts.h"
-#include "csrc/aten/ops/QuantizedTensors.h"
 
 namespace openreg {
 namespace {
@@ -85,8 +84,6 @@ TORCH_LIBRARY_IMPL(aten, SparseCsrPrivateUse1, m) {
 
 // LITERALINCLUDE START: QUANTIZED
 TORCH_LIBRARY_IMPL(aten, QuantizedPrivateUse1, m) {
-  m.impl("dequantize.self", dequantize);
-  m.impl("int_repr", int_repr);
   register_layout_ops<DispatchKey::QuantizedCPU>(
       m, only({"_empty_affine_quantized",
                "_empty_per_channel_affine_quantized",

@@ -73,49 +73,53 @@ struct GeluBackward : meta::structured_gelu_backward {
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   cpu::on_cpu<op::elu, op::elu_out, meta::structured_elu, at::cpu::elu_outf>(m);
   cpu::on_cpu<op::elu_backward, op::elu_backward_grad_input,
-             meta::structured_elu_backward, at::cpu::elu_backward_outf>(m);
+              meta::structured_elu_backward, at::cpu::elu_backward_outf>(m);
   cpu::on_cpu<op::gelu, op::gelu_out, Gelu, at::cpu::gelu_outf>(m);
   cpu::on_cpu<op::gelu_backward, op::gelu_backward_grad_input, GeluBackward,
-             at::cpu::gelu_backward_outf>(m);
+              at::cpu::gelu_backward_outf>(m);
   cpu::on_cpu<op::glu, op::glu_out, meta::structured_glu, at::cpu::glu_outf>(m);
   cpu::on_cpu<op::hardshrink, op::hardshrink_out, meta::structured_hardshrink,
-             at::cpu::hardshrink_outf>(m);
+              at::cpu::hardshrink_outf>(m);
   cpu::on_cpu<op::hardshrink_backward, op::hardshrink_backward_grad_input,
-             meta::structured_hardshrink_backward, at::cpu::hardshrink_backward_outf>(m);
+              meta::structured_hardshrink_backward, at::cpu::hardshrink_backward_outf>(
+      m);
   cpu::on_cpu<op::hardsigmoid, op::hardsigmoid_out, meta::structured_hardsigmoid,
-             at::cpu::hardsigmoid_outf>(m);
+              at::cpu::hardsigmoid_outf>(m);
   cpu::on_cpu<op::hardsigmoid_backward, op::hardsigmoid_backward_grad_input,
-             meta::structured_hardsigmoid_backward, at::cpu::hardsigmoid_backward_outf>(m);
+              meta::structured_hardsigmoid_backward,
+              at::cpu::hardsigmoid_backward_outf>(m);
   cpu::on_cpu<op::leaky_relu, op::leaky_relu_out, meta::structured_leaky_relu,
-             at::cpu::leaky_relu_outf>(m);
+              at::cpu::leaky_relu_outf>(m);
   cpu::on_cpu<op::leaky_relu_backward, op::leaky_relu_backward_grad_input,
-             meta::structured_leaky_relu_backward, at::cpu::leaky_relu_backward_outf>(m);
+              meta::structured_leaky_relu_backward, at::cpu::leaky_relu_backward_outf>(
+      m);
   cpu::on_cpu<op::logit_backward, op::logit_backward_grad_input,
-             meta::structured_logit_backward, at::cpu::logit_backward_outf>(m);
+              meta::structured_logit_backward, at::cpu::logit_backward_outf>(m);
   cpu::on_cpu<op::mish, op::mish_out, meta::structured_mish, at::cpu::mish_outf>(m);
   cpu::on_cpu<op::sigmoid_backward, op::sigmoid_backward_grad_input,
-             meta::structured_sigmoid_backward, at::cpu::sigmoid_backward_outf>(m);
+              meta::structured_sigmoid_backward, at::cpu::sigmoid_backward_outf>(m);
   cpu::on_cpu<op::silu, op::silu_out, meta::structured_silu, at::cpu::silu_outf>(m);
   cpu::on_cpu<op::silu_backward, op::silu_backward_grad_input,
-             meta::structured_silu_backward, at::cpu::silu_backward_outf>(m);
+              meta::structured_silu_backward, at::cpu::silu_backward_outf>(m);
   cpu::on_cpu<op::softplus, op::softplus_out, meta::structured_softplus,
-             at::cpu::softplus_outf>(m);
+              at::cpu::softplus_outf>(m);
   cpu::on_cpu<op::softplus_backward, op::softplus_backward_grad_input,
-             meta::structured_softplus_backward, at::cpu::softplus_backward_outf>(m);
+              meta::structured_softplus_backward, at::cpu::softplus_backward_outf>(m);
   cpu::on_cpu<op::softshrink, op::softshrink_out, meta::structured_softshrink,
-             at::cpu::softshrink_outf>(m);
+              at::cpu::softshrink_outf>(m);
   cpu::on_cpu<op::softshrink_backward, op::softshrink_backward_grad_input,
-             meta::structured_softshrink_backward, at::cpu::softshrink_backward_outf>(m);
+              meta::structured_softshrink_backward, at::cpu::softshrink_backward_outf>(
+      m);
   cpu::on_cpu<op::tanh_backward, op::tanh_backward_grad_input,
-             meta::structured_tanh_backward, at::cpu::tanh_backward_outf>(m);
+              meta::structured_tanh_backward, at::cpu::tanh_backward_outf>(m);
   cpu::on_cpu<op::threshold, op::threshold_out, meta::structured_threshold,
-             at::cpu::threshold_outf>(m);
+              at::cpu::threshold_outf>(m);
   cpu::on_cpu<op::threshold_backward, op::threshold_backward_grad_input,
-             meta::structured_threshold_backward, at::cpu::threshold_backward_outf>(m);
+              meta::structured_threshold_backward, at::cpu::threshold_backward_outf>(m);
   cpu::on_cpu<op::nll_loss_forward, op::nll_loss_forward_output,
-             meta::structured_nll_loss_forward, at::cpu::nll_loss_forward_outf>(m);
+              meta::structured_nll_loss_forward, at::cpu::nll_loss_forward_outf>(m);
   cpu::on_cpu<op::nll_loss_backward, op::nll_loss_backward_grad_input,
-             meta::structured_nll_loss_backward, at::cpu::nll_loss_backward_outf>(m);
+              meta::structured_nll_loss_backward, at::cpu::nll_loss_backward_outf>(m);
 }
 
 namespace {
@@ -136,8 +140,8 @@ struct HuberBackward : Pointwise {
             const Args&...) {
     const at::ScalarType dtype = self.scalar_type();
     for (const at::Tensor* tensor : {&grad, &target}) {
-      TORCH_CHECK(tensor->scalar_type() == dtype, "Found dtype ",
-                  tensor->scalar_type(), " but expected ", dtype);
+      TORCH_CHECK(tensor->scalar_type() == dtype, "Found dtype ", tensor->scalar_type(),
+                  " but expected ", dtype);
     }
     Pointwise::meta(grad, self, target);
   }
@@ -162,14 +166,22 @@ struct NanToNum : Pointwise {
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   cpu::on_cpu_without_out<op::relu, Relu, at::relu_outf>(m);
   cpu::on_cpu<op::hardtanh, op::hardtanh_out, Pointwise, at::hardtanh_outf>(m);
-  cpu::on_cpu<op::hardtanh_backward, op::hardtanh_backward_grad_input, Pointwise, at::hardtanh_backward_outf>(m);
-  cpu::on_cpu<op::log_sigmoid_backward, op::log_sigmoid_backward_grad_input, Pointwise, at::log_sigmoid_backward_outf>(m);
-  cpu::on_cpu_without_out<op::_prelu_kernel, Pointwise, cpu::out_variant<at::_prelu_kernel>>(m);
+  cpu::on_cpu<op::hardtanh_backward, op::hardtanh_backward_grad_input, Pointwise,
+              at::hardtanh_backward_outf>(m);
+  cpu::on_cpu<op::log_sigmoid_backward, op::log_sigmoid_backward_grad_input, Pointwise,
+              at::log_sigmoid_backward_outf>(m);
+  cpu::on_cpu_without_out<op::_prelu_kernel, Pointwise,
+                          cpu::out_variant<at::_prelu_kernel>>(m);
   cpu::on_cpu<op::nan_to_num, op::nan_to_num_out, NanToNum, at::nan_to_num_outf>(m);
-  cpu::on_cpu<op::mse_loss_backward, op::mse_loss_backward_grad_input, Pointwise, at::mse_loss_backward_outf>(m);
-  cpu::on_cpu<op::smooth_l1_loss_backward, op::smooth_l1_loss_backward_grad_input, Pointwise, at::smooth_l1_loss_backward_outf>(m);
-  cpu::on_cpu<op::huber_loss_backward, op::huber_loss_backward_out, HuberBackward, at::huber_loss_backward_outf>(m);
-  cpu::on_cpu<op::binary_cross_entropy_backward, op::binary_cross_entropy_backward_grad_input, Pointwise, at::binary_cross_entropy_backward_outf>(m);
+  cpu::on_cpu<op::mse_loss_backward, op::mse_loss_backward_grad_input, Pointwise,
+              at::mse_loss_backward_outf>(m);
+  cpu::on_cpu<op::smooth_l1_loss_backward, op::smooth_l1_loss_backward_grad_input,
+              Pointwise, at::smooth_l1_loss_backward_outf>(m);
+  cpu::on_cpu<op::huber_loss_backward, op::huber_loss_backward_out, HuberBackward,
+              at::huber_loss_backward_outf>(m);
+  cpu::on_cpu<op::binary_cross_entropy_backward,
+              op::binary_cross_entropy_backward_grad_input, Pointwise,
+              at::binary_cross_entropy_backward_outf>(m);
 }
 
 }  // namespace openreg

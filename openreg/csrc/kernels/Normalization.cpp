@@ -1,4 +1,5 @@
-// Kernels of layer, group and batch normalization; see docs/operators/meta-functions.md.
+// Kernels of layer, group and batch normalization; see
+// docs/operators/meta-functions.md.
 #include "csrc/aten/meta/Normalization.h"
 
 #include <ATen/Operators.h>
@@ -37,9 +38,9 @@ void batch_norm(const Tensor& input, const OptionalTensor& weight,
       [](const Tensor& x, const OptionalTensor& w, const OptionalTensor& b,
          Tensor& run_mean, Tensor& run_var, bool train, double factor, double epsilon,
          Tensor& y, Tensor& m, Tensor& i) {
-        cpu::copy_results(at::native_batch_norm(x, w, b, run_mean, run_var, train,
-                                                factor, epsilon),
-                          y, m, i);
+        cpu::copy_results(
+            at::native_batch_norm(x, w, b, run_mean, run_var, train, factor, epsilon),
+            y, m, i);
       },
       input, weight, bias, or_undefined(running_mean), or_undefined(running_var),
       training, momentum, eps, out, mean, invstd);
@@ -62,7 +63,8 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   structured_without_out<op::native_group_norm, GroupNorm>(m, group_norm);
   cpu::on_cpu_without_out<op::native_group_norm_backward, GroupNormBackward,
                           cpu::out_variant<at::native_group_norm_backward>>(m);
-  structured<op::native_batch_norm, op::native_batch_norm_out, BatchNorm>(m, batch_norm);
+  structured<op::native_batch_norm, op::native_batch_norm_out, BatchNorm>(m,
+                                                                          batch_norm);
   // The same, under the names whose schemas tell what is written.
   structured_without_out<op::_native_batch_norm_legit, BatchNorm>(m, batch_norm);
   structured_without_out<op::_native_batch_norm_legit_no_stats, BatchNorm>(

@@ -13,8 +13,8 @@
 #include <tuple>
 
 #include "csrc/kernels/cpu/Functions.h"
-#include "csrc/kernels/cpu/Product.h"
 #include "csrc/kernels/cpu/OnCpu.h"
+#include "csrc/kernels/cpu/Product.h"
 
 namespace openreg {
 
@@ -64,13 +64,15 @@ void product_in_place(torch::Library& m) {
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   product<op::mm, op::mm_out, Mm, at::cpu::mm_outf>(m);
   product<op::bmm, op::bmm_out, meta::structured_bmm, at::cpu::bmm_outf>(m);
-  product<op::addmm, op::addmm_out, Addmm<meta::structured_addmm>, at::cpu::addmm_outf>(m);
+  product<op::addmm, op::addmm_out, Addmm<meta::structured_addmm>, at::cpu::addmm_outf>(
+      m);
   product_in_place<op::addmv, op::addmv_out, meta::structured_addmv,
-          cpu::inplace_or_out<at::cpu::addmv_outf, at::cpu::addmv_>>(m);
+                   cpu::inplace_or_out<at::cpu::addmv_outf, at::cpu::addmv_>>(m);
   product_in_place<op::baddbmm, op::baddbmm_out, meta::structured_baddbmm,
-          cpu::inplace_or_out<at::cpu::baddbmm_outf, at::cpu::baddbmm_>>(m);
+                   cpu::inplace_or_out<at::cpu::baddbmm_outf, at::cpu::baddbmm_>>(m);
   product<op::_addmm_activation, op::_addmm_activation_out,
-          Addmm<meta::structured__addmm_activation>, at::cpu::_addmm_activation_outf>(m);
+          Addmm<meta::structured__addmm_activation>, at::cpu::_addmm_activation_outf>(
+      m);
 }
 // LITERALINCLUDE END: LINEAR
 

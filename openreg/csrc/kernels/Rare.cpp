@@ -52,21 +52,24 @@ at::Tensor& isin_out(const at::Tensor& elements, const at::Tensor& tests,
 }
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  cpu::on_cpu<op::erfinv, op::erfinv_out, meta::structured_erfinv, at::cpu::erfinv_outf>(m);
+  cpu::on_cpu<op::erfinv, op::erfinv_out, meta::structured_erfinv,
+              at::cpu::erfinv_outf>(m);
   cpu::on_cpu<op::i0, op::i0_out, meta::structured_i0, at::cpu::i0_outf>(m);
   cpu::on_cpu<op::logaddexp2, op::logaddexp2_out, meta::structured_logaddexp2,
-             at::cpu::logaddexp2_outf>(m);
+              at::cpu::logaddexp2_outf>(m);
   cpu::on_cpu<op::index_reduce, op::index_reduce_out, IndexReduce,
-             cpu::without_warnings<at::cpu::index_reduce_outf>>(m);
+              cpu::without_warnings<at::cpu::index_reduce_outf>>(m);
   cpu::on_cpu<op::isin_Tensor_Tensor, op::isin_Tensor_Tensor_out,
-             meta::structured_isin_Tensor_Tensor, isin_out>(m);
+              meta::structured_isin_Tensor_Tensor, isin_out>(m);
   cpu::on_cpu<op::isin_Tensor_Scalar, op::isin_Tensor_Scalar_out,
-             meta::structured_isin_Tensor_Scalar, at::cpu::isin_outf>(m);
+              meta::structured_isin_Tensor_Scalar, at::cpu::isin_outf>(m);
   cpu::on_cpu<op::linalg_cross, op::linalg_cross_out, meta::structured_linalg_cross,
-             at::cpu::linalg_cross_outf>(m);
+              at::cpu::linalg_cross_outf>(m);
   cpu::on_cpu<op::renorm, op::renorm_out, Renorm, at::cpu::renorm_outf>(m);
-  cpu::on_cpu_without_out<op::_standard_gamma_grad, Pointwise, cpu::out_variant<at::_standard_gamma_grad>>(m);
-  cpu::on_cpu_without_out<op::_dirichlet_grad, Pointwise, cpu::out_variant<at::_dirichlet_grad>>(m);
+  cpu::on_cpu_without_out<op::_standard_gamma_grad, Pointwise,
+                          cpu::out_variant<at::_standard_gamma_grad>>(m);
+  cpu::on_cpu_without_out<op::_dirichlet_grad, Pointwise,
+                          cpu::out_variant<at::_dirichlet_grad>>(m);
   // Torch's functions are made of operators, but registered for its own devices only.
   m.impl("remainder.Scalar_Tensor",
          static_cast<at::Tensor (*)(const at::Scalar&, const at::Tensor&)>(

@@ -44,8 +44,8 @@
 #include <ATen/ops/tanh_meta.h>
 #include <ATen/ops/trunc_meta.h>
 
-#include "csrc/kernels/cpu/Functions.h"
 #include "csrc/aten/ops/CheckScalar.h"
+#include "csrc/kernels/cpu/Functions.h"
 #include "csrc/kernels/cpu/OnCpu.h"
 
 namespace openreg {
@@ -83,7 +83,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   cpu::on_cpu<op::atan, op::atan_out, meta::structured_atan, at::cpu::atan_outf>(m);
   cpu::on_cpu<op::atanh, op::atanh_out, meta::structured_atanh, at::cpu::atanh_outf>(m);
   cpu::on_cpu<op::bitwise_not, op::bitwise_not_out, meta::structured_bitwise_not,
-             at::cpu::bitwise_not_outf>(m);
+              at::cpu::bitwise_not_outf>(m);
   cpu::on_cpu<op::ceil, op::ceil_out, meta::structured_ceil, at::cpu::ceil_outf>(m);
   cpu::on_cpu<op::cos, op::cos_out, meta::structured_cos, at::cpu::cos_outf>(m);
   cpu::on_cpu<op::cosh, op::cosh_out, meta::structured_cosh, at::cpu::cosh_outf>(m);
@@ -99,15 +99,15 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   cpu::on_cpu<op::log1p, op::log1p_out, meta::structured_log1p, at::cpu::log1p_outf>(m);
   cpu::on_cpu<op::log2, op::log2_out, meta::structured_log2, at::cpu::log2_outf>(m);
   cpu::on_cpu<op::reciprocal, op::reciprocal_out, meta::structured_reciprocal,
-             at::cpu::reciprocal_outf>(m);
+              at::cpu::reciprocal_outf>(m);
   cpu::on_cpu<op::neg, op::neg_out, meta::structured_neg, at::cpu::neg_outf>(m);
   cpu::on_cpu<op::round, op::round_out, meta::structured_round, at::cpu::round_outf>(m);
   cpu::on_cpu<op::round_decimals, op::round_decimals_out,
-             meta::structured_round_decimals,
-             cpu::reduced_in_float<kRoundDecimals, kRoundDecimalsOut>>(m);
+              meta::structured_round_decimals,
+              cpu::reduced_in_float<kRoundDecimals, kRoundDecimalsOut>>(m);
   cpu::on_cpu<op::rsqrt, op::rsqrt_out, meta::structured_rsqrt, at::cpu::rsqrt_outf>(m);
-  cpu::on_cpu<op::sigmoid, op::sigmoid_out, meta::structured_sigmoid, at::cpu::sigmoid_outf>(
-      m);
+  cpu::on_cpu<op::sigmoid, op::sigmoid_out, meta::structured_sigmoid,
+              at::cpu::sigmoid_outf>(m);
   cpu::on_cpu<op::sin, op::sin_out, meta::structured_sin, at::cpu::sin_outf>(m);
   cpu::on_cpu<op::sinh, op::sinh_out, meta::structured_sinh, at::cpu::sinh_outf>(m);
   cpu::on_cpu<op::sqrt, op::sqrt_out, meta::structured_sqrt, at::cpu::sqrt_outf>(m);
@@ -115,19 +115,19 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   cpu::on_cpu<op::tanh, op::tanh_out, meta::structured_tanh, at::cpu::tanh_outf>(m);
   cpu::on_cpu<op::trunc, op::trunc_out, meta::structured_trunc, at::cpu::trunc_outf>(m);
   cpu::on_cpu<op::sign, op::sign_out, meta::structured_sign, at::cpu::sign_outf>(m);
-  cpu::on_cpu<op::signbit, op::signbit_out, meta::structured_signbit, at::cpu::signbit_outf>(
-      m);
+  cpu::on_cpu<op::signbit, op::signbit_out, meta::structured_signbit,
+              at::cpu::signbit_outf>(m);
   cpu::on_cpu<op::isposinf, op::isposinf_out, meta::structured_isposinf,
-             at::cpu::isposinf_outf>(m);
+              at::cpu::isposinf_outf>(m);
   cpu::on_cpu<op::isneginf, op::isneginf_out, meta::structured_isneginf,
-             at::cpu::isneginf_outf>(m);
+              at::cpu::isneginf_outf>(m);
   cpu::on_cpu<op::clamp, op::clamp_out, meta::structured_clamp, at::cpu::clamp_outf>(m);
   cpu::on_cpu<op::clamp_max, op::clamp_max_out, meta::structured_clamp_max,
-             at::cpu::clamp_max_outf>(m);
+              at::cpu::clamp_max_outf>(m);
   cpu::on_cpu<op::clamp_min, op::clamp_min_out, meta::structured_clamp_min,
-             at::cpu::clamp_min_outf>(m);
+              at::cpu::clamp_min_outf>(m);
   cpu::on_cpu<op::pow_Tensor_Scalar, op::pow_Tensor_Scalar_out, PowTensorScalar,
-             at::cpu::pow_outf>(m);
+              at::cpu::pow_outf>(m);
 }
 
 }  // namespace openreg

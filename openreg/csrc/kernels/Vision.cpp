@@ -76,68 +76,68 @@ constexpr auto* kUpsampleBackward = cpu::reduced_in_float<kFunction, kOut>;
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  cpu::on_cpu<op::_upsample_bilinear2d_aa, op::_upsample_bilinear2d_aa_out,
-             meta::structured__upsample_bilinear2d_aa,
-             kUpsample<at::_upsample_bilinear2d_aa, at::cpu::_upsample_bilinear2d_aa_outf>>(
-      m);
+  cpu::on_cpu<
+      op::_upsample_bilinear2d_aa, op::_upsample_bilinear2d_aa_out,
+      meta::structured__upsample_bilinear2d_aa,
+      kUpsample<at::_upsample_bilinear2d_aa, at::cpu::_upsample_bilinear2d_aa_outf>>(m);
   cpu::on_cpu<op::_upsample_bilinear2d_aa_backward,
-             op::_upsample_bilinear2d_aa_backward_grad_input,
-             meta::structured__upsample_bilinear2d_aa_backward,
-             kUpsampleBackward<at::_upsample_bilinear2d_aa_backward,
-                               at::cpu::_upsample_bilinear2d_aa_backward_outf>>(m);
-  cpu::on_cpu<op::_upsample_bicubic2d_aa, op::_upsample_bicubic2d_aa_out,
-             meta::structured__upsample_bicubic2d_aa,
-             kUpsample<at::_upsample_bicubic2d_aa, at::cpu::_upsample_bicubic2d_aa_outf>>(
-      m);
+              op::_upsample_bilinear2d_aa_backward_grad_input,
+              meta::structured__upsample_bilinear2d_aa_backward,
+              kUpsampleBackward<at::_upsample_bilinear2d_aa_backward,
+                                at::cpu::_upsample_bilinear2d_aa_backward_outf>>(m);
+  cpu::on_cpu<
+      op::_upsample_bicubic2d_aa, op::_upsample_bicubic2d_aa_out,
+      meta::structured__upsample_bicubic2d_aa,
+      kUpsample<at::_upsample_bicubic2d_aa, at::cpu::_upsample_bicubic2d_aa_outf>>(m);
   cpu::on_cpu<op::_upsample_bicubic2d_aa_backward,
-             op::_upsample_bicubic2d_aa_backward_grad_input,
-             meta::structured__upsample_bicubic2d_aa_backward,
-             kUpsampleBackward<at::_upsample_bicubic2d_aa_backward,
-                               at::cpu::_upsample_bicubic2d_aa_backward_outf>>(m);
-  cpu::on_cpu<op::_upsample_lanczos2d_aa, op::_upsample_lanczos2d_aa_out,
-             meta::structured__upsample_lanczos2d_aa,
-             kUpsample<at::_upsample_lanczos2d_aa, at::cpu::_upsample_lanczos2d_aa_outf>>(
-      m);
+              op::_upsample_bicubic2d_aa_backward_grad_input,
+              meta::structured__upsample_bicubic2d_aa_backward,
+              kUpsampleBackward<at::_upsample_bicubic2d_aa_backward,
+                                at::cpu::_upsample_bicubic2d_aa_backward_outf>>(m);
+  cpu::on_cpu<
+      op::_upsample_lanczos2d_aa, op::_upsample_lanczos2d_aa_out,
+      meta::structured__upsample_lanczos2d_aa,
+      kUpsample<at::_upsample_lanczos2d_aa, at::cpu::_upsample_lanczos2d_aa_outf>>(m);
   cpu::on_cpu<op::_upsample_lanczos2d_aa_backward,
-             op::_upsample_lanczos2d_aa_backward_grad_input,
-             meta::structured__upsample_lanczos2d_aa_backward,
-             kUpsampleBackward<at::_upsample_lanczos2d_aa_backward,
-                               at::cpu::_upsample_lanczos2d_aa_backward_outf>>(m);
+              op::_upsample_lanczos2d_aa_backward_grad_input,
+              meta::structured__upsample_lanczos2d_aa_backward,
+              kUpsampleBackward<at::_upsample_lanczos2d_aa_backward,
+                                at::cpu::_upsample_lanczos2d_aa_backward_outf>>(m);
   cpu::on_cpu<op::_upsample_nearest_exact1d, op::_upsample_nearest_exact1d_out,
-             meta::structured__upsample_nearest_exact1d,
-             at::cpu::_upsample_nearest_exact1d_outf>(m);
+              meta::structured__upsample_nearest_exact1d,
+              at::cpu::_upsample_nearest_exact1d_outf>(m);
   cpu::on_cpu<op::_upsample_nearest_exact1d_backward,
-             op::_upsample_nearest_exact1d_backward_grad_input,
-             meta::structured__upsample_nearest_exact1d_backward,
-             at::cpu::_upsample_nearest_exact1d_backward_outf>(m);
+              op::_upsample_nearest_exact1d_backward_grad_input,
+              meta::structured__upsample_nearest_exact1d_backward,
+              at::cpu::_upsample_nearest_exact1d_backward_outf>(m);
   cpu::on_cpu<op::_upsample_nearest_exact2d, op::_upsample_nearest_exact2d_out,
-             meta::structured__upsample_nearest_exact2d,
-             at::cpu::_upsample_nearest_exact2d_outf>(m);
+              meta::structured__upsample_nearest_exact2d,
+              at::cpu::_upsample_nearest_exact2d_outf>(m);
   cpu::on_cpu<op::_upsample_nearest_exact2d_backward,
-             op::_upsample_nearest_exact2d_backward_grad_input,
-             meta::structured__upsample_nearest_exact2d_backward,
-             at::cpu::_upsample_nearest_exact2d_backward_outf>(m);
+              op::_upsample_nearest_exact2d_backward_grad_input,
+              meta::structured__upsample_nearest_exact2d_backward,
+              at::cpu::_upsample_nearest_exact2d_backward_outf>(m);
   cpu::on_cpu<op::_upsample_nearest_exact3d, op::_upsample_nearest_exact3d_out,
-             meta::structured__upsample_nearest_exact3d,
-             at::cpu::_upsample_nearest_exact3d_outf>(m);
+              meta::structured__upsample_nearest_exact3d,
+              at::cpu::_upsample_nearest_exact3d_outf>(m);
   cpu::on_cpu<op::_upsample_nearest_exact3d_backward,
-             op::_upsample_nearest_exact3d_backward_grad_input,
-             meta::structured__upsample_nearest_exact3d_backward,
-             at::cpu::_upsample_nearest_exact3d_backward_outf>(m);
+              op::_upsample_nearest_exact3d_backward_grad_input,
+              meta::structured__upsample_nearest_exact3d_backward,
+              at::cpu::_upsample_nearest_exact3d_backward_outf>(m);
   cpu::on_cpu<op::adaptive_max_pool3d, op::adaptive_max_pool3d_out,
-             meta::structured_adaptive_max_pool3d, at::cpu::adaptive_max_pool3d_outf>(m);
-  cpu::on_cpu<op::adaptive_max_pool3d_backward,
-             op::adaptive_max_pool3d_backward_grad_input,
-             meta::structured_adaptive_max_pool3d_backward,
-             adaptive_max_pool3d_backward>(m);
+              meta::structured_adaptive_max_pool3d, at::cpu::adaptive_max_pool3d_outf>(
+      m);
+  cpu::on_cpu<
+      op::adaptive_max_pool3d_backward, op::adaptive_max_pool3d_backward_grad_input,
+      meta::structured_adaptive_max_pool3d_backward, adaptive_max_pool3d_backward>(m);
   cpu::on_cpu<op::fractional_max_pool2d, op::fractional_max_pool2d_output,
-             FractionalPool2d, at::cpu::fractional_max_pool2d_outf>(m);
+              FractionalPool2d, at::cpu::fractional_max_pool2d_outf>(m);
   cpu::on_cpu<op::fractional_max_pool2d_backward,
-             op::fractional_max_pool2d_backward_grad_input,
-             meta::structured_fractional_max_pool2d_backward,
-             at::cpu::fractional_max_pool2d_backward_outf>(m);
+              op::fractional_max_pool2d_backward_grad_input,
+              meta::structured_fractional_max_pool2d_backward,
+              at::cpu::fractional_max_pool2d_backward_outf>(m);
   cpu::on_cpu<op::fractional_max_pool3d, op::fractional_max_pool3d_output,
-             FractionalPool3d, at::cpu::fractional_max_pool3d_outf>(m);
+              FractionalPool3d, at::cpu::fractional_max_pool3d_outf>(m);
 }
 
 }  // namespace openreg

@@ -4,7 +4,7 @@
 #include <ATen/ops/sum.h>
 #include <torch/library.h>
 
-#include "csrc/aten/launch/Launch.h"
+#include "csrc/kernels/cpu/Launch.h"
 
 // LITERALINCLUDE START: ALERT
 // Imagine a kernel that adds with atomics, in the order in which threads arrive.
@@ -16,7 +16,7 @@ at::Tensor atomic_sum(const at::Tensor& self) {
 
 // LITERALINCLUDE START: ALERT_LATE
 at::Tensor alert_in_kernel(const at::Tensor& self) {
-  openreg::launch("alert_in_kernel", self.device(), [] {
+  openreg::cpu::launch_on("alert_in_kernel", self.device(), [] {
     at::globalContext().alertNotDeterministic("alert_in_kernel");  // too late
   });
   return self;

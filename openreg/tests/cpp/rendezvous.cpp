@@ -5,7 +5,7 @@
 #include <barrier>
 #include <memory>
 
-#include "csrc/aten/launch/Launch.h"
+#include "csrc/kernels/cpu/Launch.h"
 
 // Each kernel of a pair returns when both have begun.
 static std::shared_ptr<std::barrier<>> meeting;
@@ -13,7 +13,8 @@ static std::shared_ptr<std::barrier<>> meeting;
 static void new_meeting() { meeting = std::make_shared<std::barrier<>>(2); }
 
 static void meet(const at::Tensor& on) {
-  openreg::launch("meet", on.device(), [place = meeting] { place->arrive_and_wait(); });
+  openreg::cpu::launch_on("meet", on.device(),
+                          [place = meeting] { place->arrive_and_wait(); });
 }
 
 TORCH_LIBRARY(openreg_rendezvous, m) {

@@ -4,24 +4,24 @@
 
 #include <stdexcept>
 
-#include "csrc/aten/launch/Launch.h"
+#include "csrc/kernels/cpu/Launch.h"
 
 namespace {
 
 const c10::Device kDevice(c10::DeviceType::PrivateUse1, 0);
 
 void throw_torch() {
-  openreg::launch("throw_torch", kDevice,
-                  [] { TORCH_CHECK(false, "thrown by torch"); });
+  openreg::cpu::launch_on("throw_torch", kDevice,
+                          [] { TORCH_CHECK(false, "thrown by torch"); });
 }
 
 void throw_standard() {
-  openreg::launch("throw_standard", kDevice,
-                  [] { throw std::runtime_error("thrown by the library"); });
+  openreg::cpu::launch_on("throw_standard", kDevice,
+                          [] { throw std::runtime_error("thrown by the library"); });
 }
 
 void throw_number() {
-  openreg::launch("throw_number", kDevice, [] { throw 7; });
+  openreg::cpu::launch_on("throw_number", kDevice, [] { throw 7; });
 }
 
 }  // namespace

@@ -13,8 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "csrc/aten/launch/KernelTensorArg.h"
-#include "csrc/aten/launch/Launch.h"
+#include "csrc/kernels/cpu/Launch.h"
 
 namespace tiled {
 namespace {
@@ -22,7 +21,6 @@ namespace {
 using at::Tensor;
 using c10::DispatchKey;
 using c10::IntArrayRef;
-using openreg::KernelTensorArg;
 
 constexpr int64_t kEdge = 16, kCells = kEdge * kEdge;
 
@@ -133,15 +131,10 @@ int64_t cell_of(int64_t index, int64_t columns) {
 void move(const Tensor& x, const Tensor& plain, bool into_tiles) {
   TORCH_CHECK(!x.is_neg(), "tiled: a negated view has no kernel");
   const Tiles& tiles = tiles_of(x);
-  const auto argument = [&](const Tensor& tensor, bool written) {
-    return written ? KernelTensorArg(tensor) : KernelTensorArg::input(tensor);
-  };
-  openreg::launch(
-      "tiled_move", x.device(),
-      [tiled = argument(tiles.values, into_tiles), plain = argument(plain, !into_tiles),
-       size = x.sizes().vec(), stride = x.strides().vec(), offset = x.storage_offset(),
-       columns = tiles.columns, into_tiles] {
-        const Tensor in_tiles = tiled.alias(), in_rows = plain.alias();
+  openreg::cpu::launch(
+      "tiled_move",
+      [into_tiles](Tensor& in_tiles, Tensor& in_rows, IntArrayRef size,
+                   IntArrayRef stride, int64_t offset, int64_t columns) {
         const auto bytes = static_cast<int64_t>(in_rows.element_size());
         auto* cells = static_cast<char*>(in_tiles.data_ptr());
         auto* element = static_cast<char*>(in_rows.data_ptr());
@@ -153,7 +146,8 @@ void move(const Tensor& x, const Tensor& plain, bool into_tiles) {
           char* cell = cells + cell_of(index, columns) * bytes;
           std::memcpy(into_tiles ? cell : element, into_tiles ? element : cell, bytes);
         }
-      });
+      },
+      tiles.values, plain, x.sizes(), x.strides(), x.storage_offset(), tiles.columns);
 }
 
 Tensor to_plain(const Tensor& x) {
@@ -264,21 +258,19 @@ Tensor mm(const Tensor& a, const Tensor& b) {
               a.dtype(), " on ", a.device(), " and ", b.dtype(), " on ", b.device());
   const Tensor left = whole(a), right = whole(b);
   const Tensor result = empty_tiled({a.size(0), b.size(1)}, left.options());
-  openreg::launch("tiled_mm", a.device(),
-                  [a = KernelTensorArg::input(tiles_of(left).values),
-                   b = KernelTensorArg::input(tiles_of(right).values),
-                   c = KernelTensorArg(tiles_of(result).values)] {
-                    const Tensor left = a.alias(), right = b.alias(), to = c.alias();
-                    const int64_t inner = right.size(0), across = to.size(1);
-                    for (int64_t tile = 0; tile < to.size(0) * across * inner; ++tile) {
-                      const int64_t i = tile / inner / across, k = tile % inner,
-                                    j = tile / inner % across;
-                      multiply_tiles(
-                          left.const_data_ptr<float>() + (i * inner + k) * kCells,
-                          right.const_data_ptr<float>() + (k * across + j) * kCells,
-                          to.mutable_data_ptr<float>() + (i * across + j) * kCells);
-                    }
-                  });
+  openreg::cpu::launch(
+      "tiled_mm",
+      [](const Tensor& left, const Tensor& right, Tensor& to) {
+        const int64_t inner = right.size(0), across = to.size(1);
+        for (int64_t tile = 0; tile < to.size(0) * across * inner; ++tile) {
+          const int64_t i = tile / inner / across, k = tile % inner,
+                        j = tile / inner % across;
+          multiply_tiles(left.const_data_ptr<float>() + (i * inner + k) * kCells,
+                         right.const_data_ptr<float>() + (k * across + j) * kCells,
+                         to.mutable_data_ptr<float>() + (i * across + j) * kCells);
+        }
+      },
+      tiles_of(left).values, tiles_of(right).values, tiles_of(result).values);
   return result;
 }
 

@@ -266,7 +266,7 @@ FEATURES = [
     optional(
         "Convolutions",
         "`convolution_overrideable`",
-        (f"{A}ops/Convolution.cpp",),
+        (f"{A}host/Convolution.cpp",),
         "operators/test_composite.py",
         "operators/composite",
         6,
@@ -274,7 +274,7 @@ FEATURES = [
     optional(
         "LSTM, GRU and Transformer layers",
         "`_thnn_fused_lstm_cell`, `_transformer_encoder_layer_fwd`",
-        (f"{A}ops/Rnn.cpp", f"{A}ops/Transformer.cpp"),
+        (f"{A}host/Rnn.cpp", f"{A}meta/Transformer.cpp"),
         "operators/test_composite_rnn.py",
         "operators/fused-layers",
         6,
@@ -282,7 +282,7 @@ FEATURES = [
     optional(
         "Attention",
         "`_scaled_dot_product_fused_attention_overrideable`",
-        (f"{A}ops/Attention.cpp",),
+        (f"{A}host/Attention.cpp",),
         "operators/test_composite_attention.py",
         "operators/attention",
         6,
@@ -306,7 +306,7 @@ FEATURES = [
     optional(
         "Products with weights of 8 and 4 bits",
         "`_int_mm`, `_weight_int8pack_mm`, `_weight_int4pack_mm`, `_scaled_mm`",
-        (f"{A}ops/QuantizedProducts.cpp", f"{A}ops/PackedProducts.cpp"),
+        (f"{A}meta/QuantizedProducts.cpp",),
         "operators/test_quantized_products.py",
         "modules/quantization",
         6,
@@ -317,7 +317,7 @@ FEATURES = [
         (
             f"{A}RegisterQuantized.cpp",
             f"{A}ops/FakeQuantize.cpp",
-            f"{A}ops/QuantizedTensors.cpp",
+            f"{A}host/QuantizedTensors.cpp",
         ),
         "operators/test_fake_quantize.py",
         "modules/fake-quantize",
@@ -398,7 +398,7 @@ FEATURES = [
     optional(
         "Batch normalization across processes",
         "`batch_norm_stats` and five more operators",
-        (f"{A}ops/SyncBatchNorm.cpp",),
+        (f"{A}meta/SyncBatchNorm.cpp",),
         "modules/test_sync_batch_norm.py",
         "modules/sync-batch-norm",
         9,
@@ -414,7 +414,7 @@ FEATURES = [
     optional(
         "Context parallelism",
         "`efficient_attention` and its backward",
-        (f"{A}ops/EfficientAttention.cpp",),
+        (f"{A}host/Attention.cpp",),
         "modules/test_context_parallel.py",
         "modules/context-parallel",
         9,

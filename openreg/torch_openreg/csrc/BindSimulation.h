@@ -3,9 +3,8 @@
 
 #include <torch/csrc/utils/pybind.h>
 
-#include "csrc/simulator/AutogradExit.h"
-#include "csrc/simulator/Simulator.h"
-#include "csrc/simulator/Sleep.h"
+#include "csrc/runtime/device/AutogradExit.h"
+#include "csrc/kernels/cpu/Simulator.h"
 #include "torch_openreg/csrc/NoGil.h"
 
 namespace openreg {
@@ -16,8 +15,6 @@ inline void bind_simulation(pybind11::module_& m) {
   using pybind11::arg;
   m.def("_drain_autograd_threads", &drain_autograd_threads, NoGil(),
         "Waits until autograd's threads have let go of all backward passes.");
-  m.def("_sleep", &sleep_, arg("cycles"), NoGil(),
-        "Keeps the current stream busy for so many nanoseconds.");
   m.def("_sim_hold", &sim_hold, arg("stream"));
   m.def("_sim_release", &sim_release, arg("stream"));
   m.def("_sim_set_delay", &sim_set_delay, arg("microseconds"), arg("seed"));

@@ -3,20 +3,18 @@
 #include <ATen/ExpandUtils.h>
 #include <ATen/MemoryOverlap.h>
 #include <ATen/ScalarOps.h>
-#include <ATen/ops/empty.h>
-#include <ATen/ops/index.h>
-#include <ATen/ops/isin.h>
-#include <torch/library.h>
-
-#include "csrc/aten/TensorArguments.h"
 #include <ATen/native/BucketizationUtils.h>
 #include <ATen/ops/_ctc_loss.h>
 #include <ATen/ops/_ctc_loss_backward.h>
+#include <ATen/ops/_embedding_bag_backward_native.h>
 #include <ATen/ops/_fake_quantize_learnable_per_channel_affine_native.h>
 #include <ATen/ops/_fake_quantize_learnable_per_tensor_affine_native.h>
 #include <ATen/ops/channel_shuffle.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/eq.h>
 #include <ATen/ops/eye.h>
+#include <ATen/ops/index.h>
+#include <ATen/ops/isin.h>
 #include <ATen/ops/prod.h>
 #include <ATen/ops/range.h>
 #include <ATen/ops/roll_native.h>
@@ -34,9 +32,10 @@
 namespace openreg {
 namespace {
 
+using at::Tensor;
+
 // As on CUDA: an index that is a mask. The host waits for the number of elements.
-at::Tensor& masked_select_out(const at::Tensor& self, const at::Tensor& mask,
-                              at::Tensor& out) {
+Tensor& masked_select_out(const Tensor& self, const Tensor& mask, Tensor& out) {
   check_same_device("masked_select", out, self, mask);
   TORCH_CHECK(mask.scalar_type() == at::kBool,
               "masked_select: expected BoolTensor for mask");
@@ -49,37 +48,28 @@ at::Tensor& masked_select_out(const at::Tensor& self, const at::Tensor& mask,
   const bool is_scalar = from->dim() == 0;
   return at::index_outf(
       is_scalar ? from->unsqueeze(0) : *from,
-      c10::List<std::optional<at::Tensor>>({is_scalar ? where->unsqueeze(0) : *where}),
+      c10::List<std::optional<Tensor>>({is_scalar ? where->unsqueeze(0) : *where}),
       out);
 }
 
-at::Tensor masked_select(const at::Tensor& self, const at::Tensor& mask) {
-  at::Tensor out = at::empty({0}, self.options());
+Tensor masked_select(const Tensor& self, const Tensor& mask) {
+  Tensor out = at::empty({0}, self.options());
   return masked_select_out(self, mask, out);
 }
 
 // Torch's meta function allocates a vector for the answer about one number, and its
 // kernels of the CPU and of CUDA resize it. A launched kernel cannot.
-at::Tensor isin_scalar(const at::Scalar& element, const at::Tensor& tests,
-                       bool assume_unique, bool invert) {
+Tensor isin_scalar(const at::Scalar& element, const Tensor& tests, bool assume_unique,
+                   bool invert) {
   return at::isin(c10::scalar_to_tensor(element, tests.device()), tests, assume_unique,
                   invert);
 }
 
-at::Tensor& isin_scalar_out(const at::Scalar& element, const at::Tensor& tests,
-                            bool assume_unique, bool invert, at::Tensor& out) {
+Tensor& isin_scalar_out(const at::Scalar& element, const Tensor& tests,
+                        bool assume_unique, bool invert, Tensor& out) {
   return at::isin_outf(c10::scalar_to_tensor(element, tests.device()), tests,
                        assume_unique, invert, out);
 }
-
-}  // namespace
-
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("isin.Scalar_Tensor", isin_scalar);
-  m.impl("isin.Scalar_Tensor_out", isin_scalar_out);
-  m.impl("masked_select", masked_select);
-  m.impl("masked_select.out", masked_select_out);
-using at::Tensor;
 
 std::vector<int64_t> lengths_of(const Tensor& lengths) {
   TORCH_CHECK(at::isIntegralType(lengths.scalar_type(), /*includeBool=*/false),
@@ -189,6 +179,10 @@ Tensor& eye_out(int64_t n, Tensor& out) { return at::eye_outf(n, n, out); }
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("isin.Scalar_Tensor", isin_scalar);
+  m.impl("isin.Scalar_Tensor_out", isin_scalar_out);
+  m.impl("masked_select", masked_select);
+  m.impl("masked_select.out", masked_select_out);
   m.impl("searchsorted.Scalar", searchsorted_scalar);
   m.impl("searchsorted.Scalar_out", searchsorted_scalar_out);
   m.impl("bucketize.Tensor", bucketize);
@@ -206,6 +200,9 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
          at::native::_fake_quantize_learnable_per_tensor_affine);
   m.impl("_fake_quantize_learnable_per_channel_affine",
          at::native::_fake_quantize_learnable_per_channel_affine);
+  // Chooses between a sparse and a dense gradient.
+  m.impl("_embedding_bag_backward",
+         TORCH_FN(at::native::_embedding_bag_backward_symint));
   m.impl("_ctc_loss.Tensor", ctc_loss);
   m.impl("_ctc_loss_backward.Tensor", ctc_loss_backward);
 }

@@ -3,7 +3,10 @@
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/MemoryOverlap.h>
+#include <ATen/TensorIterator.h>
 #include <ATen/core/CachingHostAllocator.h>
+#include <ATen/native/Copy.h>
+#include <ATen/native/DispatchStub.h>
 #include <ATen/ops/_local_scalar_dense_native.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_strided.h>
@@ -11,10 +14,7 @@
 #include <c10/core/DeviceGuard.h>
 #include <c10/core/Event.h>
 
-#include "csrc/aten/kernels/Elementwise.h"
-#include "csrc/aten/launch/KernelTensorArg.h"
-#include "csrc/aten/launch/Launch.h"
-#include "csrc/aten/ops/CheckScalar.h"
+#include "csrc/aten/TensorMemory.h"
 #include "csrc/runtime/device/OpenRegGuard.h"
 #include "csrc/runtime/stream/AfterSynchronize.h"
 #include "csrc/runtime/stream/OpenRegStream.h"
@@ -89,29 +89,51 @@ void order_streams(c10::Device first, c10::Device waiter) {
   event.block(current_stream(waiter.index()));
 }
 
-// Any strides, dtypes and pending bits: a kernel converts while it copies.
+// LITERALINCLUDE START: COPY_CONVERT
+// Any strides, dtypes and pending bits: a kernel converts while it copies. A device
+// without that kernel has the host convert.
+void convert_on_device(const at::Tensor& src, const at::Tensor& dst) {
+  if (!at::native::copy_stub.is_device_supported(at::kPrivateUse1)) {
+    dst.copy_(src.cpu().to(dst.scalar_type()).contiguous());
+    return;
+  }
+  auto iterator = at::TensorIteratorConfig()
+                      .add_output(dst)
+                      .add_const_input(src)
+                      .resize_outputs(false)
+                      .check_all_same_dtype(false)
+                      .check_all_same_device(false)
+                      .build();
+  at::native::copy_stub(at::kPrivateUse1, iterator, /*non_blocking=*/true);
+}
+// LITERALINCLUDE END: COPY_CONVERT
+
+// The devices must lay out the bytes alike.
+void copy_to_peer(const at::Tensor& src, const at::Tensor& dst) {
+  writable(dst);
+  order_streams(dst.device(), src.device());  // dst must be ready for the copy ...
+  copy_bytes(src, dst, src.device(), /*non_blocking=*/true);
+  order_streams(src.device(), dst.device());  // ... and work on dst waits for it
+}
+
 void copy_on_device(const at::Tensor& src, const at::Tensor& dst) {
   const bool peer = src.device() != dst.device();
-  if (peer) {  // the copy runs on the source's stream: dst must be ready for it...
-    writable(dst);
-    order_streams(dst.device(), src.device());
-  }
   if (same_bytes(src, dst)) {
     check_storage(src);
     check_storage(dst);
-    copy_bytes(src, dst, src.device(), /*non_blocking=*/true);
-  } else {
-    if (src.scalar_type() != dst.scalar_type()) {
-      check_scalar(0, src.scalar_type());  // a kernel cannot convert every dtype
-      check_scalar(0, dst.scalar_type());
+    peer ? copy_to_peer(src, dst)
+         : copy_bytes(src, dst, src.device(), /*non_blocking=*/true);
+  } else if (peer) {  // convert here, move, and put the values where they belong there
+    const at::Tensor here = at::empty(dst.sizes(), dst.options().device(src.device()));
+    copy_on_device(src, here);
+    if (same_bytes(here, dst)) {
+      return copy_on_device(here, dst);
     }
-    launch("copy_", src.device(),
-           [out = KernelTensorArg(dst), in = KernelTensorArg::input(src)] {
-             kernels::copy(in.alias(), out.alias());
-           });
-  }
-  if (peer) {  // ... and work on dst must wait for it
-    order_streams(src.device(), dst.device());
+    const at::Tensor there = at::empty(dst.sizes(), dst.options());
+    copy_on_device(here, there);
+    copy_on_device(there, dst);
+  } else {
+    convert_on_device(src, dst);
   }
 }
 

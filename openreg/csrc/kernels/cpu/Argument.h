@@ -13,6 +13,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "csrc/Export.h"
 #include "csrc/kernels/cpu/Operands.h"
 #include "csrc/kernels/cpu/TensorArg.h"
 #include "csrc/runtime/random/PhiloxState.h"
@@ -26,7 +27,7 @@ inline at::Tensor or_undefined(const std::optional<at::Tensor>& tensor) {
 
 // The tensors of one call, in device code. What is one tensor for the caller is one for
 // ATen, where it matters: in x.add_(y), and for sparse tensors in x + x.
-class Aliases {
+class OPENREG_EXPORT Aliases {
  public:
   at::Tensor of(const TensorArg& arg);
 

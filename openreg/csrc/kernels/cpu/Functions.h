@@ -11,10 +11,10 @@
 
 namespace openreg::cpu {
 
-// Copies each result that is there to its output. ATen leaves out what was not requested,
-// as an output_mask tells.
+// Copies each result to its output. ATen leaves out what was not requested, as an
+// output_mask tells, or has it all the same.
 inline void copy_results(const at::Tensor& result, at::Tensor& out) {
-  if (result.defined()) {
+  if (result.defined() && out.defined()) {
     out.copy_(result);
   }
 }

@@ -1,4 +1,4 @@
-// Divides integers by zero without a fault; see docs/operators/structured.md.
+// Divides integers by zero without a fault; see docs/operators/borrowed-kernels.md.
 #include "csrc/kernels/cpu/IntegerDivision.h"
 
 #include <ATen/CPUFunctions.h>

@@ -8,12 +8,13 @@
 #include <cstdint>
 #include <string_view>
 
+#include "csrc/Export.h"
 #include "csrc/kernels/cpu/TensorArg.h"
 
 namespace openreg::cpu {
 
 // The arguments of one launch: their device, and which dtypes they have.
-class Operands {
+class OPENREG_EXPORT Operands {
  public:
   // `common`: the dtype in which an iterator computes, or Undefined.
   explicit Operands(at::ScalarType common = at::ScalarType::Undefined)

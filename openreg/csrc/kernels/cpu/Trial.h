@@ -9,13 +9,15 @@
 #include <mutex>
 #include <vector>
 
+#include "csrc/Export.h"
+
 namespace openreg::cpu {
 
 // LITERALINCLUDE START: TRIAL
 // ATen's CPU kernels choose their code by dtype when they run. On the device that is too
 // late: an exception there stops it. So the host calls the function first, with one
 // element in each tensor, and remembers which dtypes passed.
-class Trial {
+class OPENREG_EXPORT Trial {
  public:
   // Whether a call of this signature has passed before. Costs a comparison, mostly.
   bool has_passed(uint64_t signature);
@@ -30,7 +32,7 @@ class Trial {
 // Runs `attempt` as device code would run, and throws what it throws if that is about
 // dtypes. Any other exception is due to the sizes of one element: the host half of the
 // operator checks sizes. `name`: of the operator, for errors.
-void run_trial(const char* name, c10::function_ref<void()> attempt);
+OPENREG_EXPORT void run_trial(const char* name, c10::function_ref<void()> attempt);
 // LITERALINCLUDE END: TRIAL
 
 }  // namespace openreg::cpu

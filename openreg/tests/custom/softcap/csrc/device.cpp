@@ -6,14 +6,11 @@
 
 #include <cmath>
 
-#include "csrc/aten/launch/KernelTensorArg.h"
-#include "csrc/aten/launch/Launch.h"
+#include "csrc/kernels/cpu/Launch.h"
 #include "softcap.h"
 
 namespace softcap {
 namespace {
-
-using openreg::KernelTensorArg;
 
 // LITERALINCLUDE START: SOFTCAP_DEVICE_CODE
 // Device code: addresses and numbers. Half precision is computed in float.
@@ -40,20 +37,19 @@ at::Tensor softcap_openreg(const at::Tensor& x, const at::Tensor& bias, double c
   check(x, bias, cap);                                                // (1)
   const at::Tensor from = x.contiguous(), added = bias.contiguous();  // (2)
   const at::Tensor to = at::empty_like(from);
-  openreg::launch("softcap", to.device(),
-                  [y = KernelTensorArg(to), x = KernelTensorArg::input(from),
-                   bias = KernelTensorArg::input(added), cap] {         // (3)
-                    const at::Tensor in = x.alias(), b = bias.alias();  // (4)
-                    const at::Tensor out = y.alias();
-                    AT_DISPATCH_FLOATING_TYPES_AND2(
-                        at::kHalf, at::kBFloat16, out.scalar_type(), "softcap", [&] {
-                          kernel<scalar_t>(in.const_data_ptr<scalar_t>(),
-                                           b.const_data_ptr<scalar_t>(),
-                                           out.mutable_data_ptr<scalar_t>(),
-                                           out.numel(), b.numel(),
-                                           static_cast<at::opmath_type<scalar_t>>(cap));
-                        });
-                  });
+  openreg::cpu::launch(
+      "softcap",  // (3)
+      [](const at::Tensor& in, const at::Tensor& b, double cap,
+         at::Tensor& out) {  // (4)
+        AT_DISPATCH_FLOATING_TYPES_AND2(
+            at::kHalf, at::kBFloat16, out.scalar_type(), "softcap", [&] {
+              kernel<scalar_t>(in.const_data_ptr<scalar_t>(),
+                               b.const_data_ptr<scalar_t>(),
+                               out.mutable_data_ptr<scalar_t>(), out.numel(), b.numel(),
+                               static_cast<at::opmath_type<scalar_t>>(cap));
+            });
+      },
+      from, added, cap, to);
   return to;  // (5)
 }
 // LITERALINCLUDE END: SOFTCAP_OPENREG
@@ -63,12 +59,9 @@ at::Tensor softcap_backward_openreg(const at::Tensor& grad, const at::Tensor& y,
   check_backward(grad, y, cap);
   const at::Tensor from = grad.contiguous(), saved = y.contiguous();
   const at::Tensor to = at::empty_like(saved);
-  openreg::launch(
-      "softcap_backward", to.device(),
-      [to = KernelTensorArg(to), grad = KernelTensorArg::input(from),
-       y = KernelTensorArg::input(saved), cap] {
-        const at::Tensor in = grad.alias(), saved = y.alias();
-        const at::Tensor out = to.alias();
+  openreg::cpu::launch(
+      "softcap_backward",
+      [](const at::Tensor& in, const at::Tensor& saved, double cap, at::Tensor& out) {
         AT_DISPATCH_FLOATING_TYPES_AND2(
             at::kHalf, at::kBFloat16, out.scalar_type(), "softcap_backward", [&] {
               backward_kernel<scalar_t>(in.const_data_ptr<scalar_t>(),
@@ -76,7 +69,8 @@ at::Tensor softcap_backward_openreg(const at::Tensor& grad, const at::Tensor& y,
                                         out.mutable_data_ptr<scalar_t>(), out.numel(),
                                         static_cast<at::opmath_type<scalar_t>>(cap));
             });
-      });
+      },
+      from, saved, cap, to);
   return to;
 }
 

@@ -1,0 +1,38 @@
+// Ends the work of autograd's threads; see docs/ship/known-crashes-exit.md.
+#include "csrc/runtime/device/AutogradExit.h"
+
+#include <ATen/ops/zeros.h>
+#include <torch/csrc/autograd/autograd.h>
+
+#include <system_error>
+#include <thread>
+
+#include "csrc/runtime/device/OpenRegFunctions.h"
+
+namespace openreg {
+
+// LITERALINCLUDE START: WAIT_FOR_ENGINE
+void drain_autograd_threads() noexcept {
+  // A thread takes up a backward pass after it has let go of the one before. The passes
+  // made here hold no Python objects: this thread is new, so its state has none.
+  const auto pass_on_each_device = [] {
+    try {
+      for (DeviceIndex index = 0; index < device_count(); ++index) {
+        const c10::Device device(c10::DeviceType::PrivateUse1, index);
+        const at::Tensor x = at::zeros({1}, at::TensorOptions(device));
+        const at::Tensor root = x.clone().set_requires_grad(true).view({1});
+        torch::autograd::backward({root}, {x});
+      }
+    } catch (const std::exception&) {
+      // A device with a fault: at exit, no caller can receive the error.
+    }
+  };
+  try {
+    std::thread(pass_on_each_device).join();
+  } catch (const std::system_error&) {
+    // No more threads.
+  }
+}
+// LITERALINCLUDE END: WAIT_FOR_ENGINE
+
+}  // namespace openreg
