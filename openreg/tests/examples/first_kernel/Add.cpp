@@ -16,7 +16,7 @@
 namespace starter {
 namespace {
 
-// LITERALINCLUDE START: ARGUMENTS
+// LITERALINCLUDE START: FIRST_ARGUMENTS
 constexpr int kOperands = 3;  // the result, self, other
 constexpr int kMaxDims = 8;
 
@@ -31,9 +31,8 @@ struct Arguments {
   T numbers[kOperands] = {};
   T alpha = 1;
 };
-// LITERALINCLUDE END: ARGUMENTS
+// LITERALINCLUDE END: FIRST_ARGUMENTS
 
-// LITERALINCLUDE START: DEVICE_CODE
 // Device code.
 template <class T>
 T* element(const Arguments<T>& args, void* data, int operand, int64_t index) {
@@ -45,6 +44,7 @@ T* element(const Arguments<T>& args, void* data, int operand, int64_t index) {
   return reinterpret_cast<T*>(static_cast<char*>(data) + offset);
 }
 
+// LITERALINCLUDE START: FIRST_DEVICE_CODE
 template <class T, bool kRelu>
 orError_t add_kernel(void* memory) {
   const auto& args = *static_cast<const Arguments<T>*>(memory);
@@ -63,12 +63,12 @@ orError_t add_kernel(void* memory) {
   }
   return orSuccess;
 }
-// LITERALINCLUDE END: DEVICE_CODE
+// LITERALINCLUDE END: FIRST_DEVICE_CODE
 
-// LITERALINCLUDE START: LAUNCH
-template <class T, bool kRelu>
-void launch(const char* name, at::TensorIteratorBase& iterator,
-            const at::Scalar& alpha) {
+// LITERALINCLUDE START: FIRST_PACK
+template <class T>
+std::unique_ptr<Arguments<T>> pack(at::TensorIteratorBase& iterator,
+                                   const at::Scalar& alpha) {
   auto args = std::make_unique<Arguments<T>>();
   args->alpha = alpha.to<T>();  // (1)
   args->dims = iterator.ndim();
@@ -82,17 +82,25 @@ void launch(const char* name, at::TensorIteratorBase& iterator,
       std::copy_n(iterator.strides(i).begin(), args->dims, args->strides[i]);
     }
   }
+  return args;
+}
+// LITERALINCLUDE END: FIRST_PACK
+
+// LITERALINCLUDE START: FIRST_LAUNCH
+template <class T, bool kRelu>
+void launch(const char* name, at::TensorIteratorBase& iterator,
+            const at::Scalar& alpha) {
+  auto args = pack<T>(iterator, alpha);
   const orKernel_t kernel = &add_kernel<T, kRelu>;
   const orHostFn_t destroy = [](void* memory) {
     delete static_cast<Arguments<T>*>(memory);
   };
-  STARTER_CHECK(
-      orLaunchKernel(name, kernel, args.get(), destroy, /*stream=*/nullptr));  // (3)
+  STARTER_CHECK(orLaunchKernel(name, kernel, args.get(), destroy, /*stream=*/nullptr));
   args.release();
 }
-// LITERALINCLUDE END: LAUNCH
+// LITERALINCLUDE END: FIRST_LAUNCH
 
-// LITERALINCLUDE START: CHOOSE
+// LITERALINCLUDE START: FIRST_CHOOSE
 // Whether the device computes this; if so, it is enqueued.
 template <bool kRelu>
 bool enqueue(const char* name, at::TensorIteratorBase& iterator,
@@ -113,9 +121,9 @@ bool enqueue(const char* name, at::TensorIteratorBase& iterator,
   }
   return true;
 }
-// LITERALINCLUDE END: CHOOSE
+// LITERALINCLUDE END: FIRST_CHOOSE
 
-// LITERALINCLUDE START: META
+// LITERALINCLUDE START: FIRST_META
 struct Add final : at::meta::structured_add_Tensor {
   Tensor& out;
 
@@ -131,9 +139,9 @@ struct Add final : at::meta::structured_add_Tensor {
     structured_add_Tensor::set_output_raw_strided(index, sizes, strides, options);
   }
 };
-// LITERALINCLUDE END: META
+// LITERALINCLUDE END: FIRST_META
 
-// LITERALINCLUDE START: ADD_OUT
+// LITERALINCLUDE START: FIRST_ADD_OUT
 Tensor& add_out(const Tensor& self, const Tensor& other, const at::Scalar& alpha,
                 Tensor& out) {
   const c10::DeviceGuard scope(out.device());
@@ -147,9 +155,9 @@ Tensor& add_out(const Tensor& self, const Tensor& other, const at::Scalar& alpha
 }
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) { m.impl("add.out", add_out); }
-// LITERALINCLUDE END: ADD_OUT
+// LITERALINCLUDE END: FIRST_ADD_OUT
 
-// LITERALINCLUDE START: ADD_RELU
+// LITERALINCLUDE START: FIRST_ADD_RELU
 Tensor add_relu(const Tensor& self, const Tensor& other) {
   TORCH_CHECK(self.device() == other.device(), "add_relu: expected two tensors on ",
               self.device(), ", but the second is on ", other.device());
@@ -166,7 +174,7 @@ TORCH_LIBRARY_FRAGMENT(starter, m) {
   m.def("add_relu(Tensor self, Tensor other) -> Tensor");
 }
 TORCH_LIBRARY_IMPL(starter, PrivateUse1, m) { m.impl("add_relu", add_relu); }
-// LITERALINCLUDE END: ADD_RELU
+// LITERALINCLUDE END: FIRST_ADD_RELU
 
 }  // namespace
 }  // namespace starter
