@@ -26,7 +26,6 @@ class SparseKernelTensorArg {
   enum class Access : uint8_t { Read, Write, Copy };
 
   SparseKernelTensorArg(const at::Tensor& tensor, Access access);
-  SparseKernelTensorArg(at::Tensor&&, Access) = delete;
   static SparseKernelTensorArg input(const at::Tensor& tensor) {
     return {tensor, Access::Read};
   }
@@ -45,8 +44,11 @@ class SparseKernelTensorArg {
   at::ScalarType dtype_;
   int64_t sparse_dim_ = 0;  // of a COO tensor
   bool coalesced_ = false;
+  // LITERALINCLUDE END: SPARSE_KERNEL_TENSOR
+
+ public:
+  SparseKernelTensorArg(at::Tensor&&, Access) = delete;
 };
-// LITERALINCLUDE END: SPARSE_KERNEL_TENSOR
 
 // The tensors of one call, inside its kernel. What is one tensor for the caller is one
 // for the kernel: torch asks for that, in x + x and in x.add_(y).
