@@ -33,12 +33,12 @@ namespace meta = at::meta;
 namespace cpu = at::cpu;
 
 // The kernels do not convert from half, which CUDA's do.
-struct LogSoftmaxMeta : meta::structured__log_softmax {
+template <class Softmax>
+struct WithoutConversion : Softmax {
   void meta(const at::Tensor& self, int64_t dim, bool half_to_float) {
-    TORCH_CHECK(!half_to_float,
-                "openreg: _log_softmax: half_to_float is not supported; convert the "
-                "input first");
-    meta::structured__log_softmax::meta(self, dim, half_to_float);
+    TORCH_CHECK(!half_to_float, "openreg: softmax: half_to_float is not supported; ",
+                "convert the input first");
+    Softmax::meta(self, dim, half_to_float);
   }
 };
 
@@ -73,13 +73,14 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   structured<op::cumsum, op::cumsum_out, meta::structured_cumsum, cpu::cumsum_outf>(m);
   structured<op::cumprod, op::cumprod_out, meta::structured_cumprod, cpu::cumprod_outf>(
       m);
-  structured<op::_softmax, op::_softmax_out, meta::structured__softmax,
-             cpu::_softmax_outf>(m);
+  structured<op::_softmax, op::_softmax_out,
+             WithoutConversion<meta::structured__softmax>, cpu::_softmax_outf>(m);
   structured<op::_softmax_backward_data, op::_softmax_backward_data_out,
              meta::structured__softmax_backward_data, cpu::_softmax_backward_data_outf>(
       m);
-  structured<op::_log_softmax, op::_log_softmax_out, LogSoftmaxMeta,
-             cpu::_log_softmax_outf>(m);
+  structured<op::_log_softmax, op::_log_softmax_out,
+             WithoutConversion<meta::structured__log_softmax>, cpu::_log_softmax_outf>(
+      m);
   structured<op::_log_softmax_backward_data, op::_log_softmax_backward_data_out,
              meta::structured__log_softmax_backward_data,
              cpu::_log_softmax_backward_data_outf>(m);
