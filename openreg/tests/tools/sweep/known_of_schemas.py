@@ -1,18 +1,15 @@
 # The known exceptions of the way that calls overloads by their schema; see
 # docs/ship/sweep.md.
 from .known_case import Known
+from .known_of_ways import ERROR, WRONG, some
 
-ERROR, WRONG, DEVICE = "error", "wrong value", "wrong device"
+DEVICE = "wrong device"
 
 
 def schema(verdict: str, match: str, operators: str, cause: str) -> Known:
-    """Make an entry that holds with some samples.
-
-    Args:
-        operators: patterns, separated by spaces.
-    """
-    names = tuple(f"aten::{name}" for name in operators.split())
-    return Known(names, ("schema",), verdict, match, cause, (), False, True, True)
+    """Make an entry for overloads; only a run of all samples is sure to meet it."""
+    names = " ".join(f"aten::{name}" for name in operators.split())
+    return some("schema", verdict, match, names, cause, rare=True, unsteady=True)
 
 
 KNOWN_OF_SCHEMAS = [

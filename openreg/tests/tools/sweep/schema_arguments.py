@@ -47,7 +47,7 @@ DTYPES = (torch.float32, torch.float64, torch.int64, torch.bool, torch.complex64
 @cache
 def _hints(operator: str) -> dict[str, Any]:
     found = dict(BY_NAME)
-    for pattern, hints in (BY_OPERATOR | SPARSE).items():
+    for pattern, hints in (*BY_OPERATOR.items(), *SPARSE.items()):
         if fnmatch(operator, pattern):
             found |= hints
     return found
