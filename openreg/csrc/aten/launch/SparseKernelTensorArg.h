@@ -16,9 +16,9 @@ namespace openreg {
 using Members = c10::SmallVector<at::Tensor, 3>;
 Members members_of(const at::Tensor& tensor);
 
-// LITERALINCLUDE START: SPARSE_KERNEL_TENSOR
 // What a launch passes to a kernel instead of an at::Tensor of any layout: its members
 // as KernelTensorArgs, and the properties of the whole that the host has.
+// LITERALINCLUDE START: SPARSE_KERNEL_TENSOR
 class SparseKernelTensorArg {
  public:
   // What the kernel may do: read the members, write their elements, or do with a copy
@@ -26,6 +26,7 @@ class SparseKernelTensorArg {
   enum class Access : uint8_t { Read, Write, Copy };
 
   SparseKernelTensorArg(const at::Tensor& tensor, Access access);
+  SparseKernelTensorArg(at::Tensor&&, Access) = delete;
   static SparseKernelTensorArg input(const at::Tensor& tensor) {
     return {tensor, Access::Read};
   }
@@ -44,11 +45,8 @@ class SparseKernelTensorArg {
   at::ScalarType dtype_;
   int64_t sparse_dim_ = 0;  // of a COO tensor
   bool coalesced_ = false;
-  // LITERALINCLUDE END: SPARSE_KERNEL_TENSOR
-
- public:
-  SparseKernelTensorArg(at::Tensor&&, Access) = delete;
 };
+// LITERALINCLUDE END: SPARSE_KERNEL_TENSOR
 
 // The tensors of one call, inside its kernel. What is one tensor for the caller is one
 // for the kernel: torch asks for that, in x + x and in x.add_(y).
