@@ -80,6 +80,8 @@ def _clean_device():
     for index in range(torch.accelerator.device_count()):
         torch.accelerator.synchronize(index)
     torch.accelerator.set_device_index(0)
+    # A thread keeps the map_location of a torch.load that failed; copies read it.
+    torch.serialization._serialization_tls.map_location = None
     gc.enable()
 
 

@@ -67,6 +67,15 @@ def parse_transcript(body: str, line: int) -> tuple[list[Command], list[Problem]
         for command in commands
         if "".join(command.want).strip() == "..."
     ]
+    problems += [
+        Problem(
+            command.line,
+            "this builds in the clone, and what it leaves there is copied by the"
+            " next page. Copy the folder first.",
+        )
+        for command in commands
+        if "pip install" in command.source and "$OPENREG_REPOSITORY" in command.source
+    ]
     if not commands and not problems:
         problems.append(Problem(line, "this transcript has no '$ ' command"))
     return commands, problems

@@ -233,6 +233,7 @@ def test_refuses_doctest_group(project: Project) -> None:
         ("", "has no '$ ' command"),
         (":skip:\n$ echo 1\n1\n", "takes no :skip:"),
         ("$ no-such-command\n...\n", "its output is only '...'"),
+        ("$ pip install $OPENREG_REPOSITORY/openreg\n", "this builds in the clone"),
     ],
 )
 def test_refuses_transcript(project: Project, body: str, text: str) -> None:

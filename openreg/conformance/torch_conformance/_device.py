@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from types import ModuleType
 from typing import Any
 
 import torch
 
 from torch_conformance._progress import progress
-from torch_conformance._slow import SLOW, Work, slow_kernel
+from torch_conformance._slow import EARLY, SLOW, Work, slow_kernel
 
 ASYNCHRONOUS = "launches are asynchronous"
 OVERLAP = "kernels of two streams overlap"
@@ -80,14 +80,27 @@ class Device:
             progress()
         self.synchronize()
 
+    def seconds_with_slow(
+        self, *works: Work, stream: torch.Stream | None = None
+    ) -> float:
+        """Time the slow kernel on a stream, or the current one, and calls behind it."""
+        start = time.perf_counter()
+        with stream or nullcontext():
+            self.slow()
+        for work in works:
+            work()
+        return time.perf_counter() - start
+
+    def check_waits(self, *works: Work, stream: torch.Stream | None = None) -> None:
+        """The calls behind the slow kernel must wait for it."""
+        seconds = self.seconds_with_slow(*works, stream=stream)
+        check(seconds > EARLY, f"it waits {seconds:.2f} s for a kernel of {SLOW} s")
+
     def asynchronous(self) -> bool:
         """Measure whether a launch returns before its kernel has run."""
         if ASYNCHRONOUS not in self.measured:
             self.warm()
-            start = time.perf_counter()
-            self.slow()
-            seconds = time.perf_counter() - start
-            self.measure(ASYNCHRONOUS, seconds < 0.7 * SLOW)
+            self.measure(ASYNCHRONOUS, self.seconds_with_slow() < EARLY)
             self.synchronize()
         return self.measured[ASYNCHRONOUS]
 

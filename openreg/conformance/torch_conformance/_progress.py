@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 
-def _to_nobody(step: str) -> None:
+def _ignore(step: str) -> None:
     pass
 
 
-_report: Callable[[str], None] = _to_nobody
+_report: Callable[[str], None] = _ignore
 
 
 def listen(report: Callable[[str], None]) -> None:

@@ -12,6 +12,7 @@ import torch
 from torch_conformance._progress import progress
 
 SLOW = 0.3  # seconds that the slow kernel takes at least
+EARLY = 0.7 * SLOW  # what returns by then has not waited for it
 SMALLEST, LARGEST = 16, 4096  # sides of the matrices
 GRAIN = 0.02  # seconds that can be measured
 MARGIN = 1.2

@@ -32,12 +32,12 @@ namespace op = at::_ops;
 namespace meta = at::meta;
 
 // The kernels do not convert from half, which CUDA's do.
-struct LogSoftmaxMeta : meta::structured__log_softmax {
+template <class Softmax>
+struct WithoutConversion : Softmax {
   void meta(const at::Tensor& self, int64_t dim, bool half_to_float) {
-    TORCH_CHECK(!half_to_float,
-                "openreg: _log_softmax: half_to_float is not supported; convert the "
-                "input first");
-    meta::structured__log_softmax::meta(self, dim, half_to_float);
+    TORCH_CHECK(!half_to_float, "openreg: softmax: half_to_float is not supported; ",
+                "convert the input first");
+    Softmax::meta(self, dim, half_to_float);
   }
 };
 
@@ -78,12 +78,13 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
               at::cpu::cumsum_outf>(m);
   cpu::on_cpu<op::cumprod, op::cumprod_out, meta::structured_cumprod,
               at::cpu::cumprod_outf>(m);
-  cpu::on_cpu<op::_softmax, op::_softmax_out, meta::structured__softmax,
-              at::cpu::_softmax_outf>(m);
+  cpu::on_cpu<op::_softmax, op::_softmax_out,
+              WithoutConversion<meta::structured__softmax>, at::cpu::_softmax_outf>(m);
   cpu::on_cpu<op::_softmax_backward_data, op::_softmax_backward_data_out,
               meta::structured__softmax_backward_data,
               at::cpu::_softmax_backward_data_outf>(m);
-  cpu::on_cpu<op::_log_softmax, op::_log_softmax_out, LogSoftmaxMeta,
+  cpu::on_cpu<op::_log_softmax, op::_log_softmax_out,
+              WithoutConversion<meta::structured__log_softmax>,
               at::cpu::_log_softmax_outf>(m);
   cpu::on_cpu<op::_log_softmax_backward_data, op::_log_softmax_backward_data_out,
               meta::structured__log_softmax_backward_data,

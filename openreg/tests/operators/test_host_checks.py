@@ -212,6 +212,17 @@ def test_without_elements_any_dtype_will_do(dtype):
             y.mm(y.mT)
 
 
+@pytest.mark.parametrize("dtype", [torch.half, torch.float])
+@pytest.mark.parametrize("name", ["_softmax", "_log_softmax"])
+def test_a_softmax_that_converts_is_refused_before_the_launch(name, dtype):
+    operator = getattr(torch.ops.aten, name)
+    x = torch.ones(2, 3, dtype=dtype, device="openreg")
+    with pytest.raises(RuntimeError, match="half_to_float is not supported"):
+        operator(x, -1, True)
+    torch.accelerator.synchronize()  # the device is not stopped
+    assert torch.equal(operator(x, -1, False).cpu(), operator(x.cpu(), -1, False))
+
+
 def test_logit_of_integers_computes_in_the_default_dtype_of_its_launch():
     x = torch.zeros(4, dtype=torch.long, device="openreg")
     stream = openreg.current_stream()

@@ -50,6 +50,10 @@ def test_a_file_holds_a_plain_tensor():
         assert_close(loaded.cpu(), x)
     with pytest.raises(RuntimeError, match="Callable map_location not supported"):
         load(content, map_location=lambda storage, location: storage)
+    with pytest.raises(RuntimeError, match="Callable map_location not supported"):
+        copy.copy(pack(x))  # the thread keeps the one of a load that failed
+    load(content)
+    assert_close(copy.copy(pack(x)).cpu(), x)
     with (
         torch.serialization.skip_data(),
         pytest.raises(RuntimeError, match="backends with no storage under skip_data"),

@@ -54,33 +54,38 @@ def code_lines(path: Path) -> int:
     return sum(bool(line.strip()) and not MARKER.match(line) for line in lines)
 
 
-def install_starter() -> Path:
-    """Install the package with pip; return the folder to import it from."""
+def install_starter(*kernels: Path) -> Path:
+    """Install the package with pip; return the folder to import it from.
+
+    Args:
+        kernels: files that a vendor adds to its folder ``csrc/kernels``.
+    """
+    files = {path.relative_to(STARTER): path for path in sources()}
+    files |= {Path("csrc/kernels", path.name): path for path in kernels}
     driver = package_of("torch_openreg")
     digest = hashlib.sha256(f"{sys.version}{package_of('torch')}".encode())
     digest.update((driver / "include/openreg.h").read_bytes())
     digest.update((driver / "lib/libopenreg.so").read_bytes())
-    for path in sources():
-        digest.update(f"\0{path.relative_to(STARTER)}\0".encode() + path.read_bytes())
+    for name, path in files.items():
+        digest.update(f"\0{name}\0".encode() + path.read_bytes())
     BUILT.mkdir(parents=True, exist_ok=True)
     site = BUILT / f"site-{digest.hexdigest()[:16]}"
     with (BUILT / "lock").open("w") as lock:  # processes that want it wait
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not site.exists():
-            _pip_install(site, driver)
+            _pip_install(site, driver, files)
     return site
 
 
-def _pip_install(site: Path, driver: Path) -> None:
+def _pip_install(site: Path, driver: Path, files: dict[Path, Path]) -> None:
     source, made = BUILT / "source", site.with_suffix(".part")
-    for path in sources():  # over the last ones, so that CMake compiles what changed
-        copy = source / path.relative_to(STARTER)
+    for name, path in files.items():  # over the last ones: CMake compiles what changed
+        copy = source / name
         if not copy.exists() or copy.read_bytes() != path.read_bytes():
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, copy)
-    kept = {path.relative_to(STARTER) for path in sources()}
     for path in sources(source):
-        if path.relative_to(source) not in kept:
+        if path.relative_to(source) not in files:
             path.unlink()
     shutil.rmtree(made, ignore_errors=True)
     arguments = f"{os.environ.get('CMAKE_ARGS', '')} -DDRIVER_ROOT={driver}"

@@ -18,6 +18,7 @@ from pathlib import Path
 TOOLS = Path(__file__).resolve().parent
 sys.path.insert(0, str(TOOLS))
 
+from conformance.areas import LONG  # noqa: E402
 from conformance.faults import Fault, all_faults  # noqa: E402
 from conformance.shim import run_behind_shim  # noqa: E402
 from conformance.variants import VARIANTS  # noqa: E402
@@ -56,7 +57,6 @@ minutes and do not run with a fault.
 |---|---|---|---|---|
 """
 LIMIT = 20  # seconds without progress: a fault may let a case hang
-LONG = {"compiler", "database"}  # areas of level 5
 AGAIN = 3  # so few other cases that fail are run again
 NAMED = 2  # so many of them have their names in the table
 

@@ -23,6 +23,7 @@ from pathlib import Path
 TOOLS = Path(__file__).resolve().parent
 sys.path[:0] = [str(TOOLS), str(TOOLS.parent / "support")]
 
+from conformance.areas import LONG  # noqa: E402
 from starter_build import environment, package_of  # noqa: E402
 from starter_knockouts import SECTIONS, build, label, pieces, publish  # noqa: E402
 from torch_conformance._case import Case  # noqa: E402
@@ -31,7 +32,6 @@ from torch_conformance._outcome import Result  # noqa: E402
 from torch_conformance._runner import results, select  # noqa: E402
 
 PAGE = TOOLS.parents[2] / "docs/reference/conformance-knockouts.md"
-LONG = {"compiler", "database"}  # areas that take minutes
 LIMIT = 20  # seconds of a case: without a piece, it may hang
 NAMED = 2  # so many of the other cases have their names in the table
 HEAD = """\

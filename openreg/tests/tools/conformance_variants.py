@@ -12,13 +12,13 @@ from pathlib import Path
 TOOLS = Path(__file__).resolve().parent
 sys.path.insert(0, str(TOOLS))
 
+from conformance.areas import LONG  # noqa: E402
 from conformance.shim import run_behind_shim  # noqa: E402
 from conformance.variants import VARIANTS, Variant  # noqa: E402
 from torch_conformance._load import import_torch, load  # noqa: E402
 from torch_conformance._report import Report  # noqa: E402
 from torch_conformance._runner import results, select  # noqa: E402
 
-LONG = {"compiler", "database"}  # areas of level 5
 HEAD = """\
 ## Slow and small devices
 

@@ -45,12 +45,7 @@ def query(d: Device) -> None:
 def synchronize(d: Device) -> None:
     event = torch.Event(d.type)
     d.warm(event.record)
-    start = time.perf_counter()
-    d.slow()
-    event.record()
-    event.synchronize()
-    seconds = time.perf_counter() - start
-    check(seconds > 0.7 * SLOW, f"it waits {seconds:.2f} s for a kernel of {SLOW} s")
+    d.check_waits(event.record, event.synchronize)
     check(event.query(), "not complete behind the wait")
 
 

@@ -1,13 +1,11 @@
 # Level 4: pinned memory of the host; see docs/ship/conformance.md.
 from __future__ import annotations
 
-import time
-
 import torch
 
 from torch_conformance._case import Area
 from torch_conformance._device import Device, check, same
-from torch_conformance._slow import SLOW
+from torch_conformance._slow import EARLY
 
 area = Area(
     "host memory",
@@ -39,12 +37,8 @@ def to_device(d: Device) -> None:
     host = torch.ones(1 << 16).pin_memory()
     x = torch.zeros(1 << 16, device=d.type)
     d.warm(lambda: x.fill_(0).copy_(host, non_blocking=True))
-    start = time.perf_counter()
-    d.slow()
-    x.fill_(2)
-    x.copy_(host, non_blocking=True)
-    seconds = time.perf_counter() - start
-    d.measure("copies from pinned memory are asynchronous", seconds < 0.7 * SLOW)
+    seconds = d.seconds_with_slow(lambda: x.fill_(2).copy_(host, non_blocking=True))
+    d.measure("copies from pinned memory are asynchronous", seconds < EARLY)
     same(x, torch.ones(1 << 16), "other values")
 
 
@@ -57,12 +51,8 @@ def to_host(d: Device) -> None:
     host = torch.zeros(1 << 16).pin_memory()
     x = torch.zeros(1 << 16, device=d.type)
     d.warm(lambda: host.copy_(x.fill_(0), non_blocking=True))
-    start = time.perf_counter()
-    d.slow()
-    x.fill_(1)
-    host.copy_(x, non_blocking=True)
-    seconds = time.perf_counter() - start
-    d.measure("copies to pinned memory are asynchronous", seconds < 0.7 * SLOW)
+    seconds = d.seconds_with_slow(lambda: host.copy_(x.fill_(1), non_blocking=True))
+    d.measure("copies to pinned memory are asynchronous", seconds < EARLY)
     torch.accelerator.current_stream().record_event().synchronize()
     check(torch.equal(host, torch.ones(1 << 16)), "not there behind the event")
 

@@ -201,6 +201,7 @@ at::Tensor padded_logsumexp(const at::Tensor& query) {
   }
   return padded;
 }
+// LITERALINCLUDE END: EFFICIENT_LAYOUT
 
 // ... and rounds the rows of the gradient of a bias up to 16 numbers.
 at::Tensor empty_with_aligned_rows(const at::Tensor& bias) {
@@ -212,7 +213,6 @@ at::Tensor empty_with_aligned_rows(const at::Tensor& bias) {
   sizes.back() = (row + 15) & ~15;
   return at::empty(sizes, bias.options()).slice(-1, 0, row);
 }
-// LITERALINCLUDE END: EFFICIENT_LAYOUT
 
 }  // namespace
 

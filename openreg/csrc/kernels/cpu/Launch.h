@@ -184,7 +184,7 @@ void launch_on(const Options& options, c10::Device device, Function function,
 // it would throw on the device. Enqueues nothing if there is nothing to write.
 template <class Function, class... Args>
 void call(const Options& options, Function function, const Args&... args) {
-  static Trial trial;
+  static Trial& trial = *new Trial;  // other threads may launch while the process ends
   auto pointer = as_pointer(function);
   using Pointer = decltype(pointer);
   LauncherOf<Pointer>::template For<Pointer>::call(trial, options, pointer, args...);

@@ -62,7 +62,6 @@ class OPENREG_EXPORT StreamCapture {
   std::string invalidated_by_;
 };
 
-// LITERALINCLUDE START: CAPTURE_MUTEX
 // Shared by those who record an event in a stream that is not captured: no capture may
 // begin between their check and the record, or the event would be part of the graph.
 // Taken exclusively where a capture begins.
@@ -83,7 +82,6 @@ class OPENREG_EXPORT RelaxedCaptureGuard {
 // Calls `release` now, or at the end of the last capture that is under way: for calls
 // of the driver that wait for the device. Never throws, and neither may `release`.
 OPENREG_EXPORT void after_captures(std::function<void()> release) noexcept;
-// LITERALINCLUDE END: CAPTURE_MUTEX
 
 // Throws if the current stream of `device` (-1: of the current device) is captured, and
 // invalidates that capture: `call` would be in the graph in part, or not at all. `why`

@@ -4,6 +4,14 @@
 DRAWS = "draws: the device has random numbers of its own"
 UNWRITTEN = "returns memory that was not written"
 
+EMPTY = ["empty", "new_empty", "empty_like", "empty_permuted", "empty_strided"]
+EMPTY += ["new_empty_strided"]
+EMPTY_OVERLOADS = [
+    "aten::empty.memory_format",
+    *(f"aten::{name}" for name in EMPTY[1:]),
+]
+EMPTY_OVERLOADS += [f"aten::{name}.out" for name in EMPTY]
+
 # Of these, everything but the values is compared.
 ARBITRARY_VALUES = {
     **dict.fromkeys(
@@ -38,29 +46,7 @@ ARBITRARY_VALUES = {
         ],
         DRAWS,
     ),
-    **dict.fromkeys(
-        [
-            "empty",
-            "empty_like",
-            "empty_permuted",
-            "empty_strided",
-            "new_empty",
-            "new_empty_strided",
-            "aten::empty.memory_format",
-            "aten::empty.out",
-            "aten::empty_like",
-            "aten::empty_like.out",
-            "aten::empty_permuted",
-            "aten::empty_permuted.out",
-            "aten::empty_strided",
-            "aten::empty_strided.out",
-            "aten::new_empty",
-            "aten::new_empty.out",
-            "aten::new_empty_strided",
-            "aten::new_empty_strided.out",
-        ],
-        UNWRITTEN,
-    ),
+    **dict.fromkeys([*EMPTY, *EMPTY_OVERLOADS], UNWRITTEN),
 }
 
 SLICE = "the CPU returns a slice of a larger buffer, which a copy does not have"

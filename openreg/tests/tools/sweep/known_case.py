@@ -21,9 +21,9 @@ class Known(NamedTuple):
 
     def covers(self, case: Case) -> bool:
         return (
-            any(fnmatchcase(case.operator, one) for one in self.operators)
-            and case.way in self.ways
+            case.way in self.ways
             and (not self.dtypes or case.dtype in self.dtypes)
+            and any(fnmatchcase(case.operator, one) for one in self.operators)
         )
 
     def explains(self, verdict: str, detail: str) -> bool:

@@ -148,6 +148,7 @@ KNOWN_OF_WAYS = [
         "linalg.vector_norm cannot compute)",
         "repeat_interleave renorm",
         "The device checks no argument that it does not need without elements.",
+        rare=True,
     ),
     some(
         "mistakes",
@@ -218,11 +219,29 @@ KNOWN_OF_WAYS = [
         "precision of the arguments.",
         rare=True,
     ),
+    some(
+        "strided, vmap",
+        WRONG,
+        "no error, but on the CPU: .*is_contiguous|TreeSpec",
+        "native_group_norm",
+        "The device copies an input that is not contiguous, which the CPU refuses.",
+        unsteady=True,
+    ),
+    some(
+        "mistakes",
+        ERROR,
+        "AcceleratorError: .*allocated size does not match",
+        "repeat_interleave",
+        "Only the device has the numbers of repetitions.",
+        rare=True,
+        unsteady=True,
+    ),
     # -- transforms --
     some(
         "double backward",
         ERROR,
-        "_scaled_dot_product_fused_attention_overrideable_backward is not implemented",
+        "_scaled_dot_product_(efficient_attention|fused_attention_overrideable)"
+        "_backward is not implemented",
         "nn.functional.scaled_dot_product_attention",
         "Torch has no second derivative of fused attention, on CUDA either.",
     ),

@@ -22,6 +22,7 @@ LEFT_OUT = {
     **dict.fromkeys(["_nested*", "nested*", "to_padded_tensor*"], NESTED),
     **dict.fromkeys(["_test*", "_foobar*", "_assert*", "_print"], TESTS),
     **dict.fromkeys(["fbgemm_*", "quantized_*_cell"], PACKED),
+    "_cum???_helper": "it writes as much as its callers have allocated",
     "get_device": "it answers which device this is",
     "record_stream": "it takes a stream; openreg/tests/runtime checks it",
     "*pin_memory*": "only memory of the CPU can be pinned",

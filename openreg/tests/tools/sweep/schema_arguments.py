@@ -27,7 +27,6 @@ class Style(NamedTuple):
     odd: float = 0.0  # how often an argument is not one that fits
 
 
-# LITERALINCLUDE START: STYLES
 STYLES = {
     "plain": Style(None, given=0),
     "options": Style(None, (2, 4), given=1),
@@ -42,14 +41,13 @@ STYLES = {
     "views of matrices": Style(2, (2, 4), strided=True),
     "odd": Style(None, (1, 2, 3), odd=0.2),
 }
-# LITERALINCLUDE END: STYLES
 DTYPES = (torch.float32, torch.float64, torch.int64, torch.bool, torch.complex64)
 
 
 @cache
 def _hints(operator: str) -> dict[str, Any]:
     found = dict(BY_NAME)
-    for pattern, hints in (BY_OPERATOR | SPARSE).items():
+    for pattern, hints in (*BY_OPERATOR.items(), *SPARSE.items()):
         if fnmatch(operator, pattern):
             found |= hints
     return found
@@ -90,7 +88,6 @@ class Draw:
     def is_odd(self) -> bool:
         return self.random.random() < self.style.odd
 
-    # LITERALINCLUDE START: ARGUMENT
     def argument(self, argument: torch._C.Argument) -> Any:
         """Make one argument."""
         kind, hint = argument.real_type, self._hint(argument)
@@ -116,8 +113,6 @@ class Draw:
         if argument.default_value is not None and self.style.given == 0:
             return argument.default_value
         return OF_TYPES[text](self, argument.N)
-
-    # LITERALINCLUDE END: ARGUMENT
 
     def names_the_device(self, argument: torch._C.Argument) -> bool:
         """Return whether this alone says where the result is."""

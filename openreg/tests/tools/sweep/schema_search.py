@@ -55,7 +55,6 @@ def _named(made: SampleInput, tried: Tried) -> SampleInput:
     return made
 
 
-# LITERALINCLUDE START: SEARCH
 def search(overload: torch._ops.OpOverload, dtype: torch.dtype) -> list[Tried]:
     """Try samples in child processes; return those to keep and those that end one."""
     found: list[Tried] = []
@@ -67,9 +66,6 @@ def search(overload: torch._ops.OpOverload, dtype: torch.dtype) -> list[Tried]:
         found.append(Tried(*begun, UNSAFE))
         rest = rest[rest.index(begun) + 1 :]
     return found
-
-
-# LITERALINCLUDE END: SEARCH
 
 
 def _in_child(

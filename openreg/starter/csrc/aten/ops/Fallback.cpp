@@ -33,6 +33,8 @@ Maybe<c10::Device> device_of(c10::ArrayRef<c10::IValue> arguments) {
 }
 // LITERALINCLUDE END: STARTER_FALLBACK
 
+}  // namespace
+
 // LITERALINCLUDE START: STARTER_FALLBACK_CALL
 void cpu_fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   {
@@ -53,6 +55,8 @@ void cpu_fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
     }
   }
 }
+
+namespace {
 
 // VENDOR: whether operators without a kernel run on the CPU or raise an error
 TORCH_LIBRARY_IMPL(_, PrivateUse1, m) {
