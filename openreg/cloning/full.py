@@ -57,9 +57,6 @@ EDITS: dict[str, list[tuple[str, str]]] = {
             "",
         )
     ],
-    "openreg/csrc/aten/kernels/KernelDtypes.cpp": [
-        ("kernels; openreg/tests/tools/kernel_dtypes.py writes it", "kernels")
-    ],
     "CMakeLists.txt": [(", as .ci/run and nox -s lint do", "")],
     f"{DRIVER}/CMakeLists.txt": [(", as .ci/run and nox -s lint do", "")],
     "openreg/tests/conftest.py": [

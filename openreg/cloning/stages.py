@@ -18,8 +18,8 @@ BROUGHT = [
     (
         9,
         [
-            *("csrc/distributed/*", "csrc/runtime/ipc/*", "*/SyncBatchNorm.*"),
-            "*/EfficientAttention.*",
+            *("csrc/distributed/*", "csrc/runtime/ipc/*", "csrc/kernels/Symmetric*"),
+            *("csrc/kernels/OneShot*", "csrc/kernels/SyncBatchNorm.cpp"),
             *("*/BindDistributed.h", "*/BindIpc.h", "*/_distributed.py"),
             *("*/_sharding.py", "*/reductions.py", "*/_dynamo.py", "*/_inductor/*"),
         ],
@@ -28,30 +28,21 @@ BROUGHT = [
     (
         7,
         [
-            *("csrc/amp/*", "*/openreg/amp.py", "*/ValueCheck.*", "*/BoxMuller.*"),
-            *("csrc/aten/*/Random*", "csrc/kernels/Random*"),
+            *("csrc/amp/*", "*/openreg/amp.py", "csrc/kernels/Random*"),
+            *("csrc/kernels/ValueCheck.*", "csrc/kernels/cpu/BoxMuller.*"),
         ],
     ),
     (
         6,
         [
-            *("*/Convolution.*", "*/Attention.*", "*/Rnn.*", "*/Transformer.*"),
-            *("*/CosineSimilarity.*", "csrc/aten/RegisterAutograd.cpp"),
-            *("*/Sparse*", "*/Layouts.*", "csrc/aten/RegisterLayouts.cpp"),
-            *("*/Quantized*", "*/PackedProducts.*", "*/FakeQuantize.*"),
-            *("csrc/aten/RegisterQuantized.cpp", "*/RandomKernel.*"),
+            *(f"csrc/kernels/{name}.*" for name in ("Attention", "Convolution", "Rnn")),
+            *("csrc/kernels/Transformer.cpp", "csrc/kernels/CosineSimilarity.cpp"),
+            *("csrc/kernels/Sparse*", "csrc/kernels/cpu/Sparse*", "csrc/kernels/cpu/Find.*"),
+            *("csrc/kernels/Quantized*", "csrc/kernels/FakeQuantize.cpp"),
+            "csrc/kernels/cpu/RandomKernel.*",
         ],
     ),
-    (
-        4,
-        [
-            *("csrc/aten/Native*.h", "csrc/aten/RegisterMinimal.cpp"),
-            *("*/RegisterFallback.cpp", "*/Fallback.*", "*/Factory.cpp", "*/View.cpp"),
-            *("*/Copy.cpp", "*/CheckScalar.*", "*/KernelTensorArg.*", "*/Launch.*"),
-            *("*/Elementwise.*", "*/Quiet.h", "*/OptionalTensor.h"),
-        ],
-    ),
-    (5, ["csrc/aten/*"]),
+    (5, ["csrc/kernels/*"]),
 ]
 # The tests of a copy that need more than the first stage.
 TESTS = {
@@ -60,17 +51,6 @@ TESTS = {
     **dict.fromkeys(["generator", "training", "value_operators"], 7),
     "graphs": 8,
 }
-DEFINED = re.compile(r"^(?:[\w:<>,&* ]+ )?(\w+)\(", re.MULTILINE)
-REGISTERED = re.compile(r'^ +m\.impl\("[\w.]+",\s+(\w+)\);.*\n', re.MULTILINE)
-REGISTERING = re.compile(r"^ +(register_\w+)\(m\);\n", re.MULTILINE)
-STUB = re.compile(
-    r"^namespace at::native \{\n(?://.*\n)*REGISTER_PRIVATEUSE1_DISPATCH"
-    r"\(\w+, &openreg::(\w+)\)\n\}.*\n",
-    re.MULTILINE,
-)
-EMPTY = re.compile(
-    r"^(?://.*\n)*TORCH_LIBRARY_IMPL\(.*\) \{\n(?: *//.*\n)*\}\n", re.MULTILINE
-)
 INCLUDE = re.compile(r'^#include "((?:csrc|torch_openreg)/[^"]+)"\n', re.MULTILINE)
 # A step of the registration that one file of the device module takes.
 STEP = re.compile(r"^torch_openreg\.openreg\.(\w+)\._register\w*\(\)\n", re.MULTILINE)
@@ -130,24 +110,9 @@ def cut(path: str, text: str, kept: dict[str, str], stage: int) -> str:
         )
     elif name == "Module.cpp":
         text = _without_bindings(text, kept)
-    elif name in ("RegisterMinimal.cpp", "RegisterNative.cpp"):
-        text = _without_operators(text, kept)
     elif path == f"{MODULE}/__init__.py":
         text = _without_imports(text, kept)
     return text
-
-
-def _without_operators(text: str, kept: dict[str, str]) -> str:
-    """Leave out the rows of a table whose function is in no file."""
-    defined = {
-        name
-        for path, source in kept.items()
-        if path.startswith("openreg/csrc/aten/ops/")
-        for name in DEFINED.findall(source)
-    }
-    for row in (REGISTERED, REGISTERING, STUB):
-        text = row.sub(lambda found: found[0] if found[1] in defined else "", text)
-    return EMPTY.sub("", text)
 
 
 def _without_bindings(text: str, kept: dict[str, str]) -> str:

@@ -1,5 +1,5 @@
 // The tensors among the arguments of an operator, and their device; see
-// docs/operators/first-kernel.md.
+// docs/operators/registration.md.
 #pragma once
 
 #include <ATen/core/IListRef.h>

@@ -1,4 +1,4 @@
-// What a kernel may do with the memory of a tensor; see docs/operators/first-kernel.md.
+// What a kernel may do with the memory of a tensor; see docs/start/first-kernel.md.
 #include "csrc/aten/TensorMemory.h"
 
 #include <ATen/EmptyTensor.h>

@@ -1,4 +1,4 @@
-// What a kernel may do with the memory of a tensor; see docs/operators/first-kernel.md.
+// What a kernel may do with the memory of a tensor; see docs/start/first-kernel.md.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -12,8 +12,8 @@ namespace openreg {
 // the memory of other tensors.
 OPENREG_EXPORT size_t check_storage(const at::Tensor& tensor);
 
-// The address at which a kernel may write. Lazy clones share memory until one of them is
-// written: this one gets a copy of its own, on its device.
+// The address at which a kernel may write. Lazy clones share memory until one of them
+// is written: this one gets a copy of its own, on its device.
 OPENREG_EXPORT void* writable_address(const at::Tensor& tensor);
 
 }  // namespace openreg

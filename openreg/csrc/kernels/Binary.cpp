@@ -44,6 +44,7 @@ namespace openreg {
 namespace op = at::_ops;
 namespace meta = at::meta;
 
+// LITERALINCLUDE START: BINARY
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   cpu::on_cpu<op::add_Tensor, op::add_out, meta::structured_add_Tensor,
               at::cpu::add_outf>(m);
@@ -53,6 +54,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
               at::cpu::sub_outf>(m);
   cpu::on_cpu<op::div_Tensor, op::div_out, meta::structured_div_Tensor,
               at::cpu::div_outf>(m);
+  // LITERALINCLUDE END: BINARY
   cpu::on_cpu<op::div_Tensor_mode, op::div_out_mode, meta::structured_div_Tensor_mode,
               cpu::div_mode_out>(m);
   cpu::on_cpu<op::fmod_Tensor, op::fmod_Tensor_out, meta::structured_fmod_Tensor,

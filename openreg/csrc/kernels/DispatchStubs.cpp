@@ -38,7 +38,7 @@
 #include "csrc/kernels/cpu/Functions.h"
 #include "csrc/kernels/cpu/IntegerDivision.h"
 #include "csrc/kernels/cpu/IteratorKernel.h"
-#include "csrc/kernels/cpu/Quiet.h"
+#include "csrc/runtime/errors/IgnoreWarnings.h"
 
 namespace at::native {
 // As ATen/native/UnfoldBackward.h declares it, beside functions for CUDA's kernels.
@@ -76,7 +76,7 @@ at::Tensor& addr_out(const at::Tensor& self, const at::Tensor& column,
 
 at::Tensor& put_out(const at::Tensor& index, const at::Tensor& source, bool add,
                     at::Tensor& out) {
-  const cpu::Quiet quiet;  // the host has warned already
+  const IgnoreWarnings ignored;  // the host has warned already
   return out.put_(index, source, add);
 }
 

@@ -9,7 +9,10 @@ namespace {
 
 // LITERALINCLUDE START: FILL
 at::Tensor& fill_(at::Tensor& self, const at::Scalar& value) {
-  cpu::call(cpu::Options("fill_"), at::cpu::fill_, self, value);
+  cpu::call(
+      cpu::Options("fill_"),
+      [](at::Tensor& out, const at::Scalar& number) { at::cpu::fill_(out, number); },
+      self, value);
   return self;
 }
 

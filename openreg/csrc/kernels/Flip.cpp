@@ -10,8 +10,10 @@ namespace openreg {
 
 namespace op = at::_ops;
 
+// LITERALINCLUDE START: FLIP
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   cpu::on_cpu_without_out<op::flip, Flip, at::flip_outf>(m);
 }
+// LITERALINCLUDE END: FLIP
 
 }  // namespace openreg

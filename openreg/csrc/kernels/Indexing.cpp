@@ -23,7 +23,7 @@
 #include "csrc/aten/meta/Indexing.h"
 #include "csrc/kernels/cpu/Functions.h"
 #include "csrc/kernels/cpu/OnCpu.h"
-#include "csrc/kernels/cpu/Quiet.h"
+#include "csrc/runtime/errors/IgnoreWarnings.h"
 
 // The host has warned where elements share memory: these drop the warnings of ATen.
 namespace openreg::kernels {
@@ -40,7 +40,7 @@ void index_put(const Tensor& out, const IndexList& indices, const Tensor& values
       "index_put_",
       [](Tensor& to, const IndexList& where, const Tensor& from, bool add,
          bool unchecked) {
-        const cpu::Quiet quiet;
+        const IgnoreWarnings ignored;
         at::_index_put_impl_(to, where, from, add, unchecked);
       },
       out, indices, values, accumulate, unsafe);
@@ -50,7 +50,7 @@ void masked_fill(const Tensor& out, const Tensor& mask, const Tensor& value) {
   cpu::call(
       "masked_fill_",
       [](Tensor& to, const Tensor& where, const Tensor& number) {
-        const cpu::Quiet quiet;
+        const IgnoreWarnings ignored;
         to.masked_fill_(where, number);
       },
       out, mask, value);
@@ -60,7 +60,7 @@ void masked_fill(const Tensor& out, const Tensor& mask, const at::Scalar& value)
   cpu::call(
       "masked_fill_",
       [](Tensor& to, const Tensor& where, const at::Scalar& number) {
-        const cpu::Quiet quiet;
+        const IgnoreWarnings ignored;
         to.masked_fill_(where, number);
       },
       out, mask, value);
@@ -71,7 +71,7 @@ void index_fill(const Tensor& out, int64_t dim, const Tensor& index,
   cpu::call(
       "index_fill_",
       [](Tensor& to, int64_t along, const Tensor& where, const at::Scalar& number) {
-        const cpu::Quiet quiet;
+        const IgnoreWarnings ignored;
         to.index_fill_(along, where, number);
       },
       out, dim, index, value);

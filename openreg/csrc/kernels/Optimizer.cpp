@@ -1,5 +1,5 @@
 // Kernels of the fused optimizers, and what GradScaler needs; see
-// docs/operators/structured.md.
+// docs/operators/meta-functions.md.
 #include "csrc/aten/meta/Optimizer.h"
 
 #include <ATen/Operators.h>

@@ -1,6 +1,6 @@
 // Padding by reflection and replication, where torch has no structured meta function,
 // or the CPU's kernel changes the strides that it requested; see
-// docs/operators/structured.md.
+// docs/operators/meta-functions.md.
 #include "csrc/aten/meta/Padding.h"
 
 #include <ATen/Operators.h>

@@ -22,6 +22,7 @@ namespace op = at::_ops;
 namespace meta = at::meta;
 
 // Torch's meta function leaves the dtypes to the kernel.
+// LITERALINCLUDE START: MM_META
 struct Mm : meta::structured_mm {
   void meta(const at::Tensor& self, const at::Tensor& mat2) {
     meta::structured_mm::meta(self, mat2);
@@ -30,6 +31,7 @@ struct Mm : meta::structured_mm {
                 " != ", mat2.dtype());
   }
 };
+// LITERALINCLUDE END: MM_META
 
 // Torch's meta function leaves the sizes of `self` to the kernel.
 template <class Meta>
@@ -45,7 +47,6 @@ struct Addmm : Meta {
   }
 };
 
-// LITERALINCLUDE START: LINEAR
 template <class Op, class Out, class Meta, auto* kFunction>
 void product(torch::Library& m) {
   cpu::on_cpu<Op, Out, Meta, cpu::product<kFunction>, cpu::Reads::Precision>(m);
@@ -74,6 +75,5 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
           Addmm<meta::structured__addmm_activation>, at::cpu::_addmm_activation_outf>(
       m);
 }
-// LITERALINCLUDE END: LINEAR
 
 }  // namespace openreg

@@ -10,7 +10,7 @@
 
 #include "csrc/aten/host/QuantizedTensors.h"
 #include "csrc/kernels/cpu/Launch.h"
-#include "csrc/kernels/cpu/Quiet.h"
+#include "csrc/runtime/errors/IgnoreWarnings.h"
 
 namespace openreg {
 namespace {
@@ -30,7 +30,7 @@ void kernels::quantize(const Tensor& self, double scale, int64_t zero_point,
   cpu::launch(
       "quantize_per_tensor",
       [](const Tensor& numbers, double scale_of, int64_t zero, Tensor& out) {
-        const cpu::Quiet quiet;  // the host half has warned
+        const IgnoreWarnings ignored;  // the host half has warned
         integers(out).copy_(
             at::quantize_per_tensor(numbers, scale_of, zero, out.scalar_type())
                 .int_repr());
@@ -45,7 +45,7 @@ void kernels::quantize_channels(const Tensor& self, const Tensor& scales,
       "quantize_per_channel",
       [](const Tensor& numbers, const Tensor& scales_of, const Tensor& zeros,
          int64_t dim, Tensor& out) {
-        const cpu::Quiet quiet;
+        const IgnoreWarnings ignored;
         integers(out).copy_(
             at::quantize_per_channel(numbers, scales_of, zeros, dim, out.scalar_type())
                 .int_repr());
@@ -58,7 +58,7 @@ void kernels::dequantize(const Tensor& codes, double scale, int64_t zero_point,
   cpu::launch(
       "dequantize",
       [](const Tensor& quantized, double scale_of, int64_t zero, Tensor& numbers) {
-        const cpu::Quiet quiet;
+        const IgnoreWarnings ignored;
         numbers.copy_(
             at::_make_per_tensor_quantized_tensor(integers(quantized), scale_of, zero)
                 .dequantize());
@@ -73,7 +73,7 @@ void kernels::dequantize_channels(const Tensor& codes, const Tensor& scales,
       "dequantize",
       [](const Tensor& quantized, const Tensor& scales_of, const Tensor& zeros,
          int64_t dim, Tensor& numbers) {
-        const cpu::Quiet quiet;
+        const IgnoreWarnings ignored;
         numbers.copy_(at::_make_per_channel_quantized_tensor(integers(quantized),
                                                              scales_of, zeros, dim)
                           .dequantize());

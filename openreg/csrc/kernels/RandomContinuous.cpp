@@ -152,6 +152,7 @@ void cauchy(const at::Tensor& self, PhiloxKernelState random, double median,
 
 namespace openreg {
 
+// LITERALINCLUDE START: RANDOM
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("uniform_", uniform_);
   m.impl("normal_", normal_);
@@ -166,5 +167,6 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("normal.float_Tensor_out", normal_float_tensor_out);
   m.impl("normal.Tensor_Tensor_out", normal_tensor_tensor_out);
 }
+// LITERALINCLUDE END: RANDOM
 
 }  // namespace openreg

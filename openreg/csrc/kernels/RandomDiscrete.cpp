@@ -187,7 +187,6 @@ void randperm(const at::Tensor& self, PhiloxKernelState random) {
 
 namespace openreg {
 
-// LITERALINCLUDE START: RANDOM
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("random_", random_);
   m.impl("random_.from", random_from_);
@@ -198,6 +197,5 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("geometric_", geometric_);
   m.impl("randperm.generator_out", randperm_out);
 }
-// LITERALINCLUDE END: RANDOM
 
 }  // namespace openreg

@@ -18,6 +18,7 @@ namespace openreg {
 
 namespace op = at::_ops;
 
+// LITERALINCLUDE START: REGISTER_SPARSE
 TORCH_LIBRARY_IMPL(aten, SparsePrivateUse1, m) {
   cpu::sparse_operator<op::_coalesce>(m);
   cpu::sparse_operator<op::_sparse_log_softmax>(m);
@@ -31,6 +32,7 @@ TORCH_LIBRARY_IMPL(aten, SparsePrivateUse1, m) {
   cpu::sparse_operator<op::index_select>(m);
   cpu::sparse_operator<op::sspaddmm_out>(m);
 }
+// LITERALINCLUDE END: REGISTER_SPARSE
 
 TORCH_LIBRARY_IMPL(aten, SparseCsrPrivateUse1, m) {
   cpu::sparse_operator<op::_sparse_csr_prod_dim_dtype>(m);

@@ -31,11 +31,13 @@ struct CooToCsr : meta::structured__convert_indices_from_coo_to_csr {
   }
 };
 
+// LITERALINCLUDE START: COO_TO_CSR
 void coo_to_csr(const Tensor& rows, int64_t size, bool out_int32, Tensor& out) {
   cpu::launch("_convert_indices_from_coo_to_csr",
               at::cpu::_convert_indices_from_coo_to_csr_outf, rows.contiguous(), size,
               out_int32, out);
 }
+// LITERALINCLUDE END: COO_TO_CSR
 
 // The inverse. `transpose` exchanges rows and columns.
 struct CsrToCoo : meta::structured__convert_indices_from_csr_to_coo {

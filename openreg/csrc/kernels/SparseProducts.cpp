@@ -14,6 +14,7 @@ namespace openreg::kernels {
 using at::Scalar;
 using at::Tensor;
 
+// LITERALINCLUDE START: SPARSE_ADDMM_KERNEL
 void sparse_addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2,
                   const Scalar& beta, const Scalar& alpha, const Tensor& out) {
   cpu::launch(
@@ -23,6 +24,7 @@ void sparse_addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2,
          Tensor& result) { at::addmm_outf(t, a, b, of_t, of_product, result); },
       self, mat1, mat2, beta, alpha, out);
 }
+// LITERALINCLUDE END: SPARSE_ADDMM_KERNEL
 
 void sparse_add(const Tensor& self, const Tensor& other, const Scalar& alpha,
                 const Tensor& out) {

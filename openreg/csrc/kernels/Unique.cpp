@@ -1,4 +1,4 @@
-// Kernels that find distinct values; see docs/operators/structured.md.
+// Kernels that find distinct values; see docs/operators/meta-functions.md.
 #include "csrc/kernels/Unique.h"
 
 #include <ATen/ops/_unique2.h>

@@ -1,4 +1,4 @@
-// Kernels that find distinct values; see docs/operators/structured.md.
+// Kernels that find distinct values; see docs/operators/meta-functions.md.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,5 +1,5 @@
 // Overwrites device memory as soon as it is free, as another thread may; see
-// docs/operators/launch.md.
+// docs/operators/borrowed-kernels.md.
 #include <ATen/ops/empty.h>
 #include <c10/core/Allocator.h>
 #include <c10/core/DeviceGuard.h>

@@ -1,4 +1,5 @@
-# Memory that is freed before its kernel is launched; see docs/operators/launch.md.
+# Memory that is freed before its kernel is launched; see
+# docs/operators/borrowed-kernels.md.
 """The stream protects memory that is freed after the launch, and no other."""
 
 import copy

@@ -1,4 +1,5 @@
-# Mistakes that the host finds before a launch; see docs/operators/unstructured.md.
+# Mistakes that the host finds before a launch; see
+# docs/operators/meta-functions.md.
 import pytest
 import torch
 import torch.nn.functional as F

@@ -1,4 +1,5 @@
-# Overwrites device memory as soon as it is freed; see docs/operators/launch.md.
+# Overwrites device memory as soon as it is freed; see
+# docs/operators/borrowed-kernels.md.
 """What another thread may do: take a freed block, and write there first."""
 
 import contextlib

@@ -244,7 +244,7 @@ FEATURES = [
         "the function of an operator, a kernel, a launch",
         (f"{A}ops/Add.cpp", f"{A}launch/Launch.cpp"),
         "operators/test_registration.py",
-        "operators/kernel",
+        "start/first-kernel",
         5,
     ),
     optional(

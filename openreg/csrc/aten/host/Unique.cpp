@@ -1,4 +1,4 @@
-// Distinct values; see docs/operators/structured.md.
+// Distinct values; see docs/operators/meta-functions.md.
 #include "csrc/aten/host/Unique.h"
 
 #include <ATen/WrapDimUtils.h>

@@ -6,9 +6,11 @@
 
 namespace openreg {
 
+// LITERALINCLUDE START: FLIP_META
 void Flip::meta(const at::Tensor& self, at::IntArrayRef dims) {
   at::dim_list_to_bitset(dims, self.dim());  // throws for a wrong or a repeated one
   output_like(0, self);
 }
+// LITERALINCLUDE END: FLIP_META
 
 }  // namespace openreg

@@ -11,22 +11,17 @@
 #include "csrc/aten/ops/HostCheck.h"
 
 namespace openreg {
+
 namespace {
 
 using OptionalScalar = std::optional<at::Scalar>;
-
-c10::DimVector reduced(const at::Tensor& self, at::OptionalIntArrayRef dim,
-                       bool keepdim) {
-  const auto mask = at::native::make_dim_mask(dim, self.dim());
-  return at::native::shape_from_dim_mask(self, mask, keepdim);
-}
 
 // The sizes of both results.
 c10::DimVector moments(const char* name, c10::function_ref<void()> on_host,
                        const at::Tensor& self, at::OptionalIntArrayRef dim,
                        const OptionalScalar& correction, bool keepdim) {
   check_arguments(self.is_floating_point() || self.is_complex(), on_host);
-  const auto sizes = reduced(self, dim, keepdim);
+  const auto sizes = reduced_sizes(self, dim, keepdim);
   warn_of_freedom(name, self, c10::multiply_integers(sizes), correction);
   return sizes;
 }
@@ -64,11 +59,12 @@ void Nansum::meta(const at::Tensor& self, at::OptionalIntArrayRef dim, bool keep
                                                            : self.scalar_type());
   TORCH_CHECK_NOT_IMPLEMENTED(integers || self.is_complex() || at::isFloatingType(to),
                               "\"nansum\" not implemented for '", to, "'");
-  output(0, reduced(self, dim, keepdim), self.options().dtype(to));
+  output(0, reduced_sizes(self, dim, keepdim), self.options().dtype(to));
 }
 
 void CountNonzero::meta(const at::Tensor& self, at::IntArrayRef dim) {
-  output(0, reduced(self, dim, /*keepdim=*/false), self.options().dtype(at::kLong));
+  output(0, reduced_sizes(self, dim, /*keepdim=*/false),
+         self.options().dtype(at::kLong));
 }
 
 void Median::meta(const at::Tensor& self) { output(0, {}, self.options()); }
@@ -78,7 +74,7 @@ void MedianDim::median(OnHost* on_host, const at::Tensor& self, int64_t dim,
   const int64_t axis = at::maybe_wrap_dim(dim, self.dim());
   check_arguments(self.dim() == 0 || self.size(axis) > 0,
                   [&] { on_host(zeros_for(self), dim, keepdim); });
-  const auto sizes = reduced(self, at::IntArrayRef(axis), keepdim);
+  const auto sizes = reduced_sizes(self, at::IntArrayRef(axis), keepdim);
   output(0, sizes, self.options());
   output(1, sizes, self.options().dtype(at::kLong));
 }

@@ -139,7 +139,6 @@ void GroupNormBackward::meta(const at::Tensor& grad_out, const at::Tensor& input
   gradients(input, input.suggest_memory_format(), weight, {C}, mask);
 }
 
-// LITERALINCLUDE START: BATCH_NORM
 void BatchNorm::meta(const at::Tensor& input, const OptionalTensor& weight,
                      const OptionalTensor& bias, const OptionalTensor& running_mean,
                      const OptionalTensor& running_var, bool training, double, double) {
@@ -165,7 +164,6 @@ void BatchNorm::meta(const at::Tensor& input, const OptionalTensor& weight,
   output(1, sizes, options);
   output(2, sizes, options);
 }
-// LITERALINCLUDE END: BATCH_NORM
 
 void BatchNormBackward::meta(const at::Tensor& grad_out, const at::Tensor& input,
                              const OptionalTensor& weight, const OptionalTensor&,

@@ -1,5 +1,6 @@
 // Checks the arguments of operators that update lists of tensors in place: of fused
-// optimizers, and of GradScaler; see docs/operators/structured.md.
+// optimizers, and of GradScaler; see
+// docs/operators/meta-functions.md.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -35,11 +35,13 @@ bool fit(int64_t dims, const at::Tensor& self, at::IntArrayRef padding) {
 
 }  // namespace
 
+// LITERALINCLUDE START: PAD_META
 void Padding::forward(int64_t dims, Forward* on_host, const at::Tensor& self,
                       at::IntArrayRef padding) {
   check_arguments(fit(dims, self, padding), [&] { on_host(zeros_for(self), padding); });
   output(0, padded(self, padding), self.options(), format_of(self, dims + 2));
 }
+// LITERALINCLUDE END: PAD_META
 
 void Padding::backward(int64_t dims, Backward* on_host, const at::Tensor& grad_output,
                        const at::Tensor& self, at::IntArrayRef padding) {

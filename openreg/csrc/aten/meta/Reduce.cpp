@@ -12,15 +12,6 @@
 #include "csrc/aten/ops/HostCheck.h"
 
 namespace openreg {
-namespace {
-
-c10::DimVector reduced(const at::Tensor& self, at::OptionalIntArrayRef dim,
-                       bool keepdim) {
-  const auto mask = at::native::make_dim_mask(dim, self.dim());
-  return at::native::shape_from_dim_mask(self, mask, keepdim);
-}
-
-}  // namespace
 
 void Extremum::extremum(const char* name, const at::Tensor& self) {
   TORCH_CHECK(self.numel() > 0, name,
@@ -48,7 +39,7 @@ void Variance::variance(const char* name, OnHost* on_host, const at::Tensor& sel
                     at::Tensor out = at::empty({0}, at::dtype(dtype));
                     on_host(zeros_for(self), dim, correction, keepdim, out);
                   });
-  const auto sizes = reduced(self, dim, keepdim);
+  const auto sizes = reduced_sizes(self, dim, keepdim);
   warn_of_freedom(name, self, c10::multiply_integers(sizes), correction);
   output(0, sizes, self.options().dtype(dtype));
 }
@@ -93,7 +84,7 @@ void ValueAndPlace::check_pair(const at::Tensor& self) {
 }
 
 void ValueAndPlace::pair(const at::Tensor& self, int64_t dim, bool keepdim) {
-  const auto sizes = reduced(self, at::IntArrayRef(dim), keepdim);
+  const auto sizes = reduced_sizes(self, at::IntArrayRef(dim), keepdim);
   output(0, sizes, self.options());
   output(1, sizes, self.options().dtype(at::kLong));
 }

@@ -1,4 +1,5 @@
-// Refuses a number that a kernel could not convert; see docs/operators/launch.md.
+// Refuses a number that a kernel could not convert; see
+// docs/operators/meta-functions.md.
 #include "csrc/aten/ops/CheckScalar.h"
 
 #include <ATen/Dispatch_v2.h>

@@ -1,5 +1,5 @@
 // Refuses a number or a dtype that a kernel could not take; see
-// docs/operators/launch.md.
+// docs/operators/meta-functions.md.
 #pragma once
 
 #include <c10/core/Scalar.h>

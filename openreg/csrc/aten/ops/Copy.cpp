@@ -3,18 +3,17 @@
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/MemoryOverlap.h>
-#include <ATen/TensorIterator.h>
 #include <ATen/core/CachingHostAllocator.h>
-#include <ATen/native/Copy.h>
-#include <ATen/native/DispatchStub.h>
 #include <ATen/ops/_local_scalar_dense_native.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_strided.h>
+#include <ATen/ops/from_blob.h>
 #include <c10/core/CachingDeviceAllocator.h>
 #include <c10/core/DeviceGuard.h>
 #include <c10/core/Event.h>
 
 #include "csrc/aten/TensorMemory.h"
+#include "csrc/aten/ops/CopyKernel.h"
 #include "csrc/runtime/device/OpenRegGuard.h"
 #include "csrc/runtime/stream/AfterSynchronize.h"
 #include "csrc/runtime/stream/OpenRegStream.h"
@@ -80,6 +79,15 @@ void synchronize_stream(c10::Device device) {
   synchronized();
 }
 
+// Copies bytes between host and device, and waits.
+void copy_memory(void* to, const void* from, size_t bytes, orMemcpyKind kind,
+                 c10::Device device) {
+  const OpenRegGuard scope(device.index());
+  OPENREG_CHECK(orMemcpyAsync(to, from, bytes, kind,
+                              native_handle(current_stream(device.index()))));
+  synchronize_stream(device);
+}
+
 // Lets later work of `waiter`'s current stream start after the present work of
 // `first`'s. Both calls throw when their device has a fault; c10::Event destroys the
 // driver's event in any case.
@@ -90,21 +98,31 @@ void order_streams(c10::Device first, c10::Device waiter) {
 }
 
 // LITERALINCLUDE START: COPY_CONVERT
-// Any strides, dtypes and pending bits: a kernel converts while it copies. A device
-// without that kernel has the host convert.
-void convert_on_device(const at::Tensor& src, const at::Tensor& dst) {
-  if (!at::native::copy_stub.is_device_supported(at::kPrivateUse1)) {
-    dst.copy_(src.cpu().to(dst.scalar_type()).contiguous());
-    return;
-  }
-  auto iterator = at::TensorIteratorConfig()
-                      .add_output(dst)
-                      .add_const_input(src)
-                      .resize_outputs(false)
-                      .check_all_same_dtype(false)
-                      .check_all_same_device(false)
-                      .build();
-  at::native::copy_stub(at::kPrivateUse1, iterator, /*non_blocking=*/true);
+// A CPU tensor with a copy of the memory of `tensor`, from its first element to its
+// last.
+at::Tensor image_on_host(const at::Tensor& tensor) {
+  const auto bytes = static_cast<int64_t>(check_storage(tensor));
+  const at::Tensor memory = at::empty({bytes}, at::kByte);
+  copy_memory(memory.mutable_data_ptr(), tensor.const_data_ptr(), bytes,
+              orMemcpyDeviceToHost, tensor.device());
+  at::Tensor image =
+      at::for_blob(memory.mutable_data_ptr(), tensor.sizes())
+          .strides(tensor.strides())
+          .deleter([memory](void*) {})
+          .options(at::TensorOptions().dtype(tensor.scalar_type()).device(at::kCPU))
+          .make_tensor();
+  image._set_conj(tensor.is_conj());
+  image._set_neg(tensor.is_neg());
+  return image;
+}
+
+// For a device without a kernel that copies: the host does, and the device waits.
+void convert_on_host(const at::Tensor& src, const at::Tensor& dst) {
+  refuse_in_capture(dst.device().index(), "copy_", "the host converts");
+  const at::Tensor from = image_on_host(src), to = image_on_host(dst);
+  to.copy_(from);
+  copy_memory(writable(dst), to.const_data_ptr(), check_storage(dst),
+              orMemcpyHostToDevice, dst.device());
 }
 // LITERALINCLUDE END: COPY_CONVERT
 
@@ -132,8 +150,10 @@ void copy_on_device(const at::Tensor& src, const at::Tensor& dst) {
     const at::Tensor there = at::empty(dst.sizes(), dst.options());
     copy_on_device(here, there);
     copy_on_device(there, dst);
+  } else if (copy_kernel != nullptr) {
+    copy_kernel(src, dst);
   } else {
-    convert_on_device(src, dst);
+    convert_on_host(src, dst);
   }
 }
 

@@ -18,7 +18,7 @@ using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
 // LITERALINCLUDE START: COSINE_FUNCTION
-struct CosineSimilarity : torch::autograd::Function<CosineSimilarity> {
+struct CosineSimilarityFunction : torch::autograd::Function<CosineSimilarityFunction> {
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x1,
                             const at::Tensor& x2, int64_t dim, double eps) {
     const at::AutoDispatchBelowADInplaceOrView below;  // (1)
@@ -34,8 +34,8 @@ struct CosineSimilarity : torch::autograd::Function<CosineSimilarity> {
 // LITERALINCLUDE END: COSINE_FUNCTION
 
 // LITERALINCLUDE START: COSINE_BACKWARD
-variable_list CosineSimilarity::backward(AutogradContext* ctx,
-                                         const variable_list& grads) {
+variable_list CosineSimilarityFunction::backward(AutogradContext* ctx,
+                                                 const variable_list& grads) {
   const int64_t dim = ctx->saved_data["dim"].toInt();
   const double eps = ctx->saved_data["eps"].toDouble();
   const variable_list saved = ctx->get_saved_variables();
@@ -78,7 +78,7 @@ at::Tensor cosine_similarity_autograd(const at::Tensor& x1, const at::Tensor& x2
   if (in_transform || traced || isFwGradDefined(x1) || isFwGradDefined(x2)) {
     return at::compositeimplicitautograd::cosine_similarity(x1, x2, dim, eps);
   }
-  return CosineSimilarity::apply(x1, x2, dim, eps);
+  return CosineSimilarityFunction::apply(x1, x2, dim, eps);
 }
 // LITERALINCLUDE END: COSINE_AUTOGRAD
 

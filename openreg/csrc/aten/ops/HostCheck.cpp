@@ -3,23 +3,25 @@
 #include "csrc/aten/ops/HostCheck.h"
 
 #include <ATen/MemoryOverlap.h>
+#include <ATen/native/ReduceOpsUtils.h>
 #include <ATen/native/Resize.h>
 #include <ATen/ops/empty_strided.h>
 #include <ATen/record_function.h>
 
 #include <algorithm>
 
-#include "csrc/aten/launch/Launch.h"
-#include "csrc/aten/launch/OptionalTensor.h"
-#include "csrc/kernels/cpu/Quiet.h"
+#include "csrc/aten/CpuDispatchGuard.h"
+#include "csrc/aten/TensorArguments.h"
+#include "csrc/runtime/errors/IgnoreWarnings.h"
 
 namespace openreg {
+
 void check_arguments(bool is_valid, c10::function_ref<void()> on_host) {
   if (C10_LIKELY(is_valid)) {
     return;
   }
-  const cpu::Quiet quiet;
-  const cpu::KernelDispatchGuard scope;
+  const IgnoreWarnings ignored;
+  const CpuDispatchGuard scope;
   const at::DisableRecordFunctionGuard unrecorded;
   on_host();
 }
@@ -80,6 +82,12 @@ void check_channels(const char* name, const at::Tensor& self, const at::Tensor& 
               "openreg: ", name, ": expected one scale and one zero point for each ",
               "element of dimension ", axis, " of ", self.sizes(), ", but got ",
               scales.sizes(), " and ", zero_points.sizes());
+}
+
+c10::DimVector reduced_sizes(const at::Tensor& self, at::OptionalIntArrayRef dim,
+                             bool keepdim) {
+  return at::native::shape_from_dim_mask(
+      self, at::native::make_dim_mask(dim, self.dim()), keepdim);
 }
 
 bool none_below(at::IntArrayRef values, int64_t least) {

@@ -1,9 +1,11 @@
 // Raises, before a launch, the errors and warnings that a kernel would raise late; see
-// docs/operators/structured.md.
+// docs/operators/meta-functions.md.
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <c10/util/DimVector.h>
 #include <c10/util/FunctionRef.h>
+#include <c10/util/OptionalArrayRef.h>
 
 #include <optional>
 
@@ -42,6 +44,10 @@ bool has_elements(const at::Tensor& tensor, int64_t batch = 0);
 // element of dimension `axis`.
 void check_channels(const char* name, const at::Tensor& self, const at::Tensor& scales,
                     const at::Tensor& zero_points, int64_t axis);
+
+// The sizes of a reduction over `dim`, or over all dimensions if there is none.
+c10::DimVector reduced_sizes(const at::Tensor& self, at::OptionalIntArrayRef dim,
+                             bool keepdim);
 
 bool none_below(at::IntArrayRef values, int64_t least);
 

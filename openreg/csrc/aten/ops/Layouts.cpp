@@ -8,7 +8,7 @@
 
 #include "csrc/aten/NativeFunctions.h"
 #include "csrc/aten/SparseMembers.h"
-#include "csrc/aten/launch/OptionalTensor.h"
+#include "csrc/aten/TensorArguments.h"
 #include "csrc/aten/ops/Fallback.h"
 #include "csrc/runtime/device/OpenRegFunctions.h"
 

@@ -16,7 +16,6 @@
 
 namespace openreg {
 
-// LITERALINCLUDE START: META
 // ATen's meta function of an operator; it asks for the outputs.
 template <class Meta, size_t kOutputs>
 struct StructuredMeta final : Meta {
@@ -43,7 +42,6 @@ struct StructuredMeta final : Meta {
     set_output_raw_strided(index, sizes, strides, options);
   }
 };
-// LITERALINCLUDE END: META
 
 // Throws if a kernel would overwrite what it has yet to read, or would write an element
 // twice. In place, the first argument is the output.
@@ -84,7 +82,6 @@ auto without_tensor(const T& value) {
   }
 }
 
-// LITERALINCLUDE START: CALL_KERNEL
 // Calls a kernel: with the iterator and the numbers, if ATen's meta function is one;
 // else with all arguments and the outputs.
 template <class Kernel, class Meta, class... Args, size_t... I>
@@ -104,7 +101,6 @@ void call_kernel(const Kernel& kernel, const StructuredCall& call, Meta& op,
     kernel(args..., outputs[I]...);
   }
 }
-// LITERALINCLUDE END: CALL_KERNEL
 
 // An operator in all its forms, which differ in the outputs that they start with. One
 // class for all operators of a signature.
@@ -125,7 +121,6 @@ struct InplaceForm<std::tuple<Self, Args...>> {
   }
 };
 
-// LITERALINCLUDE START: FORMS
 template <class... Args, size_t... I>
 struct StructuredOp<std::tuple<Args...>, std::index_sequence<I...>> {
   using Outputs = std::array<at::Tensor, sizeof...(I)>;
@@ -141,7 +136,6 @@ struct StructuredOp<std::tuple<Args...>, std::index_sequence<I...>> {
     run(*this, form, outputs, args...);
     return outputs;
   }
-  // LITERALINCLUDE END: FORMS
 
   static constexpr bool kMayBeInplace =
       sizeof...(I) == 1 &&
@@ -206,8 +200,7 @@ struct OperatorWith<Op, Meta, Kernel,
     }
     StructuredCall call{base.name, form};
     if constexpr (kIterates) {
-      call.common_dtype =
-          op.maybe_common_dtype().value_or(at::ScalarType::Undefined);
+      call.common_dtype = op.maybe_common_dtype().value_or(at::ScalarType::Undefined);
     } else if (form == Form::Out ||
                (form == Form::Inplace && !requires { Kernel::kMayOverlapItself; })) {
       (check_overlaps(form, outputs[I], args...), ...);  // (2)
@@ -218,14 +211,14 @@ struct OperatorWith<Op, Meta, Kernel,
   // LITERALINCLUDE END: RUN
 };
 
-// LITERALINCLUDE START: STRUCTURED
-// Registers what ATen calls one structured operator, with one kernel: its functional form
-// `Op`, its form with out= `Out`, and its in-place form if there is one. `kernel` is
-// called on the launching thread, with the device current, the arguments checked and the
-// outputs made; it enqueues and returns:
+// Registers what ATen calls one structured operator, with one kernel: its functional
+// form `Op`, its form with out= `Out`, and its in-place form if there is one. `kernel`
+// is called on the launching thread, with the device current, the arguments checked and
+// the outputs made; it enqueues and returns:
 //
 //   kernel(iterator, numbers...)       if `Meta` is a TensorIterator
 //   kernel(arguments..., outputs...)   if it is not, as torch's own impl functions
+// LITERALINCLUDE START: STRUCTURED
 template <class Op, class Out, class Meta, class Kernel>
 void structured(torch::Library& m, Kernel kernel) {
   static const auto* const op = new OperatorWith<Op, Meta, Kernel>(std::move(kernel));

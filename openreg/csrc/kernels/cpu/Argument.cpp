@@ -23,7 +23,14 @@ at::Tensor Aliases::of(const TensorArg& arg) {
 }
 
 PhiloxState Argument<PhiloxState>::alias(const Captured& value, Aliases&) {
-  return value.state();
+  // LITERALINCLUDE START: PHILOX_IN_KERNEL
+  if (value.of_graph() == nullptr) {
+    return value.state();
+  }
+  const auto* graph =
+      static_cast<const PhiloxState*>(orKernelAddress(value.of_graph()));  // (1)
+  return {graph->seed, graph->offset + value.state().offset};              // (2)
+  // LITERALINCLUDE END: PHILOX_IN_KERNEL
 }
 
 }  // namespace openreg::cpu

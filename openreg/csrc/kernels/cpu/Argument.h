@@ -53,6 +53,7 @@ struct Argument {  // numbers, dtypes, flags: by value
   static const Given& alias(const Captured& value, Aliases&) { return value; }
   static const Given& tiny(const Given& value) { return value; }
 };
+// LITERALINCLUDE END: ARGUMENT
 
 template <Access kAccess>
 struct TensorArgument {
@@ -65,9 +66,7 @@ struct TensorArgument {
   static at::Tensor alias(const TensorArg& value, Aliases& aliases) {
     return aliases.of(value);
   }
-  static at::Tensor tiny(const at::Tensor& value) {
-    return Operands::tiny(value);
-  }
+  static at::Tensor tiny(const at::Tensor& value) { return Operands::tiny(value); }
 };
 template <>
 struct Argument<const at::Tensor&> : TensorArgument<Access::Read> {};
@@ -75,7 +74,6 @@ template <>
 struct Argument<at::Tensor> : TensorArgument<Access::Read> {};
 template <>
 struct Argument<at::Tensor&> : TensorArgument<Access::Write> {};
-// LITERALINCLUDE END: ARGUMENT
 
 // A copy of a sparse tensor, which device code may resize. A copy of what the others
 // refer to: an input that is the same tensor is the same copy.
@@ -127,10 +125,19 @@ struct ListArgument {
 template <>
 struct Argument<const at::ITensorListRef&>
     : ListArgument<at::ITensorListRef, std::vector<at::Tensor>, Access::Read> {};
-// What an operator takes that updates every tensor of a list.
+// What an operator takes that updates every tensor of a list. No other argument is one
+// of them, and a search would be quadratic.
 template <>
 struct Argument<at::TensorList>
-    : ListArgument<at::TensorList, std::vector<at::Tensor>, Access::Write> {};
+    : ListArgument<at::TensorList, std::vector<at::Tensor>, Access::Write> {
+  static std::vector<at::Tensor> alias(const Captured& value, Aliases&) {
+    std::vector<at::Tensor> made;
+    for (const TensorArg& tensor : value) {
+      made.push_back(tensor.alias());
+    }
+    return made;
+  }
+};
 using OptionalTensorList = c10::List<std::optional<at::Tensor>>;
 template <>
 struct Argument<const OptionalTensorList&>
@@ -190,7 +197,9 @@ struct ReferenceArgument {
   using Given = Reference;
   using Captured = Owner;
   static void add_to(Operands&, const Given&) {}
-  static Captured capture(const Given& value) { return Owner(value.begin(), value.end()); }
+  static Captured capture(const Given& value) {
+    return Owner(value.begin(), value.end());
+  }
   static Given alias(const Captured& value, Aliases&) { return value; }
   static Given tiny(const Given& value) { return value; }
 };
@@ -228,7 +237,9 @@ struct Argument<at::OptionalIntArrayRef> {
 // The name of a mode, which may choose another kernel.
 template <>
 struct Argument<std::string_view> : ReferenceArgument<std::string_view, std::string> {
-  static void add_to(Operands& operands, std::string_view value) { operands.add(value); }
+  static void add_to(Operands& operands, std::string_view value) {
+    operands.add(value);
+  }
 };
 template <>
 struct Argument<std::optional<std::string_view>>

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <type_traits>
 
-#include "csrc/kernels/cpu/Quiet.h"
+#include "csrc/runtime/errors/IgnoreWarnings.h"
 
 namespace openreg::cpu {
 
@@ -57,14 +57,14 @@ template <auto* kFunction>
 constexpr auto* out_variant = &OutVariant<kFunction, decltype(kFunction)>::call;
 
 // LITERALINCLUDE START: WITHOUT_WARNINGS
-// kFunction as one that leaves warnings to the host half: the host warns on the call that
-// causes it, device code could only warn later.
+// kFunction as one that leaves warnings to the host half: the host warns on the call
+// that causes it, device code could only warn later.
 template <auto* kFunction, class Function = std::remove_pointer_t<decltype(kFunction)>>
 struct WithoutWarnings;
 template <auto* kFunction, class Result, class... Args>
 struct WithoutWarnings<kFunction, Result(Args...)> {
   static Result call(Args... args) {
-    const Quiet quiet;
+    const IgnoreWarnings ignored;
     return kFunction(args...);
   }
 };
@@ -73,8 +73,8 @@ constexpr auto* without_warnings = &WithoutWarnings<kFunction>::call;
 // LITERALINCLUDE END: WITHOUT_WARNINGS
 
 // Two functions of one operator, kOut, such as at::cpu::avg_pool3d_outf, and kFunction.
-// CUDA has kernels for float16 and bfloat16 where the CPU has none. They are computed in
-// float32, as CUDA does inside of its kernels.
+// CUDA has kernels for float16 and bfloat16 where the CPU has none. They are computed
+// in float32, as CUDA does inside of its kernels.
 template <auto* kFunction, auto* kOut>
 struct ReducedInFloat;
 template <class... Args, at::Tensor (*kFunction)(Args...), auto* kOut>

@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "csrc/aten/CpuDispatchGuard.h"
 #include "csrc/kernels/cpu/KernelWarnings.h"
 #include "csrc/runtime/device/OpenRegGuard.h"
 #include "csrc/runtime/errors/OpenRegException.h"
@@ -16,17 +17,6 @@
 
 namespace openreg::cpu {
 namespace {
-
-c10::impl::LocalDispatchKeySet device_side_keys() {
-  static const c10::impl::PODLocalDispatchKeySet keys = [] {
-    c10::impl::PODLocalDispatchKeySet pod{};
-    pod.set_included(c10::default_included_set);
-    pod.set_excluded(c10::default_excluded_set |
-                     c10::autograd_dispatch_keyset_with_ADInplaceOrView);
-    return pod;
-  }();
-  return keys;
-}
 
 // Arguments that fit into this size share one kind of block; larger ones are rare.
 constexpr size_t kBlock = 1024;
@@ -79,9 +69,6 @@ void fetch(const void* block) {
 
 }  // namespace
 
-KernelDispatchGuard::KernelDispatchGuard() : guard_(device_side_keys()) {}
-
-// VENDOR: delete this folder but AutogradExit: your kernels are no C++ closures
 void* allocate_arguments(size_t bytes) {
   if (bytes > kBlock) {
     return ::operator new(bytes);
@@ -111,7 +98,7 @@ void free_arguments(void* args, size_t bytes) noexcept {
 orError_t HostKernel::run(void* args) noexcept {
   auto* kernel = static_cast<HostKernel*>(args);
   const LaunchState::Scope settings(kernel->state);
-  const KernelDispatchGuard scope;
+  const CpuDispatchGuard scope;
   // A thread of the program that waits may run this. Its profile must not show the CPU
   // operators that the kernel is made of. The guard costs more than a small kernel, and
   // at::hasCallbacks() locks a mutex of all threads. An observer that asks for a sample

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <c10/core/Device.h>
-#include <c10/core/impl/LocalDispatchKeySet.h>
 #include <openreg.h>
 
 #include <cstddef>
@@ -14,17 +13,6 @@
 #include "csrc/kernels/cpu/LaunchState.h"
 
 namespace openreg::cpu {
-
-// For a scope, the dispatcher's thread-local state for device code. A kernel calls
-// ATen's CPU kernels, and some of these call operators again: they must find plain CPU
-// code, whatever modes the thread is in.
-class OPENREG_EXPORT KernelDispatchGuard {
- public:
-  KernelDispatchGuard();
-
- private:
-  c10::impl::ForceDispatchKeyGuard guard_;
-};
 
 // Memory for the arguments of kernels. A thread of the program takes it and mostly a
 // thread of the driver gives it back, again and again. With malloc, each would wait for

@@ -24,8 +24,8 @@ struct Options {
   at::ScalarType common;  // in which an iterator computes
 };
 
-// A function with its arguments, as a task of a stream. One class for all functions of a
-// signature.
+// A function with its arguments, as a task of a stream. One class for all functions of
+// a signature.
 template <class Function, class... Parameters>
 struct Task final : HostKernel {
   Function function;
@@ -47,9 +47,9 @@ struct Task final : HostKernel {
   void compute(std::index_sequence<I...>) {
     Aliases aliases;
     (add_written<Parameters>(std::get<I>(captured), aliases), ...);
-    auto values = std::tuple<decltype(argument<Parameters>(std::get<I>(captured),
-                                                           aliases))...>{
-        argument<Parameters>(std::get<I>(captured), aliases)...};
+    [[maybe_unused]] auto values =
+        std::tuple<decltype(argument<Parameters>(std::get<I>(captured), aliases))...>{
+            argument<Parameters>(std::get<I>(captured), aliases)...};
     function(std::get<I>(values)...);
   }
   // LITERALINCLUDE END: TASK
@@ -161,14 +161,15 @@ auto as_pointer(Function function) {
 
 // LITERALINCLUDE START: LAUNCH
 // Enqueues `function(args...)` on the current stream of the device of the tensors, and
-// returns. The function runs later, on a thread of the device, with CPU tensors over the
-// device's memory. It writes the tensors that it takes as at::Tensor&.
+// returns. The function runs later, on a thread of the device, with CPU tensors over
+// the device's memory. It writes the tensors that it takes as at::Tensor&.
 template <class Function, class... Args>
 void launch(const Options& options, Function function, const Args&... args) {
   auto pointer = as_pointer(function);
   using Pointer = decltype(pointer);
   LauncherOf<Pointer>::template For<Pointer>::launch(options, pointer, args...);
 }
+// LITERALINCLUDE END: LAUNCH
 
 // The same on the current stream of `device`, for functions that take no tensor.
 template <class Function, class... Args>
@@ -180,8 +181,8 @@ void launch_on(const Options& options, c10::Device device, Function function,
                                                         args...);
 }
 
-// The same for a function of ATen that may not take these dtypes: throws on the host what
-// it would throw on the device. Enqueues nothing if there is nothing to write.
+// The same for a function of ATen that may not take these dtypes: throws on the host
+// what it would throw on the device. Enqueues nothing if there is nothing to write.
 template <class Function, class... Args>
 void call(const Options& options, Function function, const Args&... args) {
   static Trial& trial = *new Trial;  // other threads may launch while the process ends
@@ -189,6 +190,5 @@ void call(const Options& options, Function function, const Args&... args) {
   using Pointer = decltype(pointer);
   LauncherOf<Pointer>::template For<Pointer>::call(trial, options, pointer, args...);
 }
-// LITERALINCLUDE END: LAUNCH
 
 }  // namespace openreg::cpu

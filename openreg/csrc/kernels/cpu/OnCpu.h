@@ -21,8 +21,9 @@ struct OnCpu {
 };
 
 // LITERALINCLUDE START: ON_CPU
-// What ATen calls one structured operator, computed by a function of its CPU library. The
-// types say what belongs together: a function of another signature does not compile.
+// What ATen calls one structured operator, computed by a function of its CPU library.
+// The types say what belongs together: a function of another signature does not
+// compile.
 template <class Op, class Out, class Meta, OutFunctionOf<Op>* kFunction,
           Reads kReads = Reads::Nothing>
 void on_cpu(torch::Library& m) {

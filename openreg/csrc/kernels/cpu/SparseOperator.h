@@ -26,6 +26,7 @@ struct SparseOperator<Op, at::Tensor(Args...)> {
     return find(kNameOf<Op>, device, &Op::call, args...);
   }
 };
+// LITERALINCLUDE END: SPARSE_OPERATOR
 
 template <class Op, class... Args>
 struct SparseOperator<Op, at::Tensor&(Args...)> {  // the last argument is out=
@@ -41,7 +42,6 @@ struct SparseOperator<Op, at::Tensor&(Args...)> {  // the last argument is out=
   using Own = std::conditional_t<std::is_same_v<T, at::Tensor&>, Copied&, T>;
   static at::Tensor on_device(Own<Args>... args) { return Op::call(args...); }
 };
-// LITERALINCLUDE END: SPARSE_OPERATOR
 
 template <class Op>
 void sparse_operator(torch::Library& m) {

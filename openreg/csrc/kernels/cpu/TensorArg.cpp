@@ -11,7 +11,7 @@
 
 #include "csrc/aten/SparseMembers.h"
 #include "csrc/aten/TensorMemory.h"
-#include "csrc/kernels/cpu/Quiet.h"
+#include "csrc/runtime/errors/IgnoreWarnings.h"
 
 namespace openreg::cpu {
 
@@ -67,11 +67,11 @@ TensorArg::TensorArg(const at::Tensor& tensor, Access access)
   shape_.set_strides(tensor.strides());
   bytes_ = check_storage(tensor);
   if (bytes_ > 0) {
-    address_ = access == Access::Write ? writable_address(tensor) : tensor.const_data_ptr();
+    address_ =
+        access == Access::Write ? writable_address(tensor) : tensor.const_data_ptr();
   }
 }
 
-// LITERALINCLUDE START: ALIAS
 at::Tensor TensorArg::alias() const {
   if (C10_UNLIKELY(dtype_ == at::ScalarType::Undefined)) {
     return {};
@@ -79,6 +79,7 @@ at::Tensor TensorArg::alias() const {
   if (C10_UNLIKELY(sparse_ != nullptr)) {
     return sparse_alias();
   }
+  // LITERALINCLUDE START: ALIAS
   const void* address = on_host_ ? number_.data() : orKernelAddress(address_);  // (1)
   TORCH_CHECK(address != nullptr || bytes_ == 0, "openreg: ", address_,
               " is not device memory");
@@ -97,8 +98,8 @@ at::Tensor TensorArg::alias() const {
   tensor._set_conj(conj_);  // (3)
   tensor._set_neg(neg_);
   return tensor;
+  // LITERALINCLUDE END: ALIAS
 }
-// LITERALINCLUDE END: ALIAS
 
 at::Tensor TensorArg::sparse_alias() const {
   c10::SmallVector<at::Tensor, 3> members;
@@ -113,9 +114,9 @@ at::Tensor TensorArg::sparse_alias() const {
         sizes, members[0], members[1], members[1].options().layout(at::kSparse),
         sparse_->coalesced);
   }
-  // Made without the operator for it, which checks the indices if the process wants every
-  // sparse tensor checked: their owner has done so.
-  const Quiet quiet;  // the host has warned that this layout is new
+  // Made without the operator for it, which checks the indices if the process wants
+  // every sparse tensor checked: their owner has done so.
+  const IgnoreWarnings ignored;  // the host has warned that this layout is new
   at::Tensor tensor = at::detail::make_tensor<at::SparseCsrTensorImpl>(
       c10::DispatchKeySet(c10::DispatchKey::SparseCsrCPU), c10::Device(c10::kCPU),
       sparse_->layout, c10::scalarTypeToTypeMeta(dtype_));

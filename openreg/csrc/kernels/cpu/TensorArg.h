@@ -23,9 +23,9 @@ enum class Access : uint8_t { Read, Write, Copy };
 // is freed after the launch is reused by later work of the same stream only.
 class OPENREG_EXPORT TensorArg {
  public:
-  // A tensor of the device, or a CPU tensor of no dimension, which is kept by value: its
-  // owner may change it as soon as the launch has returned. RuntimeError for any other,
-  // and for a tensor whose storage is too small for its sizes and strides.
+  // A tensor of the device, or a CPU tensor of no dimension, which is kept by value:
+  // its owner may change it as soon as the launch has returned. RuntimeError for any
+  // other, and for a tensor whose storage is too small for its sizes and strides.
   TensorArg(const at::Tensor& tensor, Access access);
   TensorArg(TensorArg&&) noexcept;
   ~TensorArg();
@@ -36,7 +36,8 @@ class OPENREG_EXPORT TensorArg {
 
   // The same for each argument that was the same tensor.
   const void* identity() const { return identity_; }
-  // Whether arguments that are one tensor must be one for ATen: it is written, or sparse.
+  // Whether arguments that are one tensor must be one for ATen: it is written, or
+  // sparse.
   bool is_shared() const { return access_ != Access::Read || sparse_ != nullptr; }
 
  private:

@@ -9,8 +9,9 @@
 #include <string>
 #include <string_view>
 
-#include "csrc/kernels/cpu/HostKernel.h"
-#include "csrc/kernels/cpu/Quiet.h"
+#include "csrc/aten/CpuDispatchGuard.h"
+#include "csrc/kernels/cpu/LaunchState.h"
+#include "csrc/runtime/errors/IgnoreWarnings.h"
 
 namespace openreg::cpu {
 namespace {
@@ -18,8 +19,9 @@ namespace {
 constexpr std::string_view kNotImplemented = "\" not implemented for '";
 
 bool is_about_dtypes(std::string_view message) {
-  for (const std::string_view part : {"dtype", "scalar type", "ScalarType", "overflow",
-                                      "same type", "not supported on", "be cast to", "floating point", "complex"}) {
+  for (const std::string_view part :
+       {"dtype", "scalar type", "ScalarType", "overflow", "same type",
+        "not supported on", "be cast to", "floating point", "complex"}) {
     if (message.find(part) != std::string_view::npos) {
       return true;
     }
@@ -48,19 +50,21 @@ void Trial::remember(uint64_t signature) {
 }
 
 void run_trial(const char* name, c10::function_ref<void()> attempt) {
-  const Quiet quiet;
-  const KernelDispatchGuard scope;
+  const IgnoreWarnings ignored;
+  const CpuDispatchGuard scope;
   const at::DisableRecordFunctionGuard unrecorded;
   const LaunchState state = LaunchState::of_caller(Reads::Precision);
   const LaunchState::Scope settings(state);
   try {
     attempt();
   } catch (const c10::NotImplementedError& error) {
-    // ATen names its kernel there, such as "add_stub"; on this device it is the operator.
+    // ATen names its kernel there, such as "add_stub"; on this device it is the
+    // operator.
     const std::string message = error.what_without_backtrace();
     const size_t at = message.find(kNotImplemented);
-    TORCH_CHECK_NOT_IMPLEMENTED(
-        false, at == std::string::npos ? message : c10::str('"', name, message.substr(at)));
+    TORCH_CHECK_NOT_IMPLEMENTED(false, at == std::string::npos
+                                           ? message
+                                           : c10::str('"', name, message.substr(at)));
   } catch (const c10::Error& error) {
     if (is_about_dtypes(error.what_without_backtrace())) {
       throw;

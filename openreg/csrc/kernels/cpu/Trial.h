@@ -14,8 +14,8 @@
 namespace openreg::cpu {
 
 // LITERALINCLUDE START: TRIAL
-// ATen's CPU kernels choose their code by dtype when they run. On the device that is too
-// late: an exception there stops it. So the host calls the function first, with one
+// ATen's CPU kernels choose their code by dtype when they run. On the device that is
+// too late: an exception there stops it. So the host calls the function first, with one
 // element in each tensor, and remembers which dtypes passed.
 class OPENREG_EXPORT Trial {
  public:

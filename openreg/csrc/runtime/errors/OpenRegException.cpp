@@ -12,8 +12,7 @@ void throwError(orError_t error, c10::SourceLocation where, const std::string& d
       error >= orErrorStreamCaptureUnsupported && error <= orErrorStreamCaptureUnjoined;
   const char* page = capture ? "Errors of graphs" : "Errors";
   const bool sticky = error == orErrorLaunchFailure || error == orErrorIllegalAddress;
-  const char* remedy =
-      sticky ? " start a new process, or call torch.openreg.simulator.reset();" : "";
+  const char* remedy = sticky ? " start a new process;" : "";
   std::string message = c10::str(
       "openreg: ", doing, doing.empty() ? "" : ": ", orGetErrorDetail(),  // (1)
       " (", orGetErrorName(error), ";", remedy, " see \"", page,          // (2)

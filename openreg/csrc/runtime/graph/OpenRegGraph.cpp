@@ -59,15 +59,15 @@ void release_pools(c10::MempoolId_t pool, bool shared) {
   }
 }
 
-struct Start {
-  PhiloxState state;
-  void* where;
-};
-
-orError_t write_start(void* args) {
-  const auto* start = static_cast<const Start*>(args);
-  *static_cast<PhiloxState*>(orKernelAddress(start->where)) = start->state;
-  return orSuccess;
+// Copies a state to the device without waiting: from pinned memory, which its allocator
+// keeps until the copy is done.
+void write_state(void* where, PhiloxState state, const c10::Stream& stream) {
+  at::HostAllocator* pinned = at::getHostAllocator(at::kPrivateUse1);
+  const at::DataPtr from = pinned->allocate(sizeof state);
+  *static_cast<PhiloxState*>(from.get()) = state;
+  OPENREG_CHECK(orMemcpyAsync(where, from.get(), sizeof state, orMemcpyHostToDevice,
+                              native_handle(stream)));
+  pinned->record_event(from.get(), from.get_context(), stream);
 }
 
 }  // namespace
@@ -224,12 +224,7 @@ void OpenRegGraph::write_rng_states(const c10::Stream& stream) {
   // The last replay, which may be on another stream, has read the old start by then.
   OPENREG_CHECK(orStreamWaitEvent(native_handle(stream), replayed_));
   for (const auto& [words, draws] : draws_) {
-    auto start =
-        std::make_unique<Start>(words->reserve(draws.blocks), draws.start.get());
-    const orHostFn_t destroy = [](void* args) { delete static_cast<Start*>(args); };
-    OPENREG_CHECK(orLaunchKernel("philox_start", write_start, start.get(), destroy,
-                                 native_handle(stream)));
-    start.release();
+    write_state(draws.start.get(), words->reserve(draws.blocks), stream);
     OpenRegDeviceAllocator::get().recordStream(draws.start, stream);
   }
 }

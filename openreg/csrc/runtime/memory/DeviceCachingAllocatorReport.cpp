@@ -58,9 +58,7 @@ void DeviceCachingAllocator::out_of_memory(const Request& request) {
                    ": tried to allocate ", readable(request.bytes), ". The device has ",
                    readable(total), ", of which ", readable(free), " are free.", limit,
                    " Tensors hold ", readable(allocated), "; ", readable(cached),
-                   " more are reserved but unallocated.", hint,
-                   " Free tensors, or give the simulated device more memory with "
-                   "OPENREG_DEVICE_MEMORY");
+                   " more are reserved but unallocated.", hint, " Free tensors.");
 }
 
 DeviceStats DeviceCachingAllocator::stats() {

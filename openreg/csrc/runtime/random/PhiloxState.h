@@ -4,7 +4,6 @@
 
 #include <c10/core/GeneratorImpl.h>
 #include <c10/util/intrusive_ptr.h>
-#include <openreg.h>
 
 #include <cstdint>
 #include <mutex>
@@ -44,18 +43,14 @@ class PhiloxKernelState {
   PhiloxKernelState(PhiloxState relative, const void* of_graph)
       : state_(relative), of_graph_(of_graph) {}
 
-  PhiloxState state() const {  // of a graph: inside a kernel only
-    if (of_graph_ == nullptr) {
-      return state_;
-    }
-    const auto* graph =
-        static_cast<const PhiloxState*>(orKernelAddress(of_graph_));  // (1)
-    return {graph->seed, graph->offset + state_.offset};              // (2)
-  }
+  // The state; of a graph, what it is behind the one at `of_graph()`.
+  PhiloxState state() const { return state_; }
+  // Device memory, which the graph keeps; null outside of a graph.
+  const void* of_graph() const { return of_graph_; }
 
  private:
   PhiloxState state_;
-  const void* of_graph_ = nullptr;  // device memory, which the graph keeps
+  const void* of_graph_ = nullptr;
 };
 // LITERALINCLUDE END: PHILOX_SOURCE
 

@@ -3,9 +3,8 @@
 
 namespace openreg {
 
-// Runs on the host thread that has waited; null for nothing. The simulation sets it, to
-// give the warnings of kernels. A device whose kernels print nothing needs no such
-// hook.
+// Runs on the host thread that has waited; null for nothing. Kernels that warn set it:
+// the host gives their warnings.
 inline void (*after_synchronize)() = nullptr;
 
 inline void synchronized() {

@@ -1,4 +1,5 @@
-// Puts a kernel on the stream, without csrc/simulator; see docs/operators/launch.md.
+// Puts a kernel on the stream, without csrc/simulator; see
+// docs/operators/borrowed-kernels.md.
 #pragma once
 
 #include <c10/core/Device.h>
