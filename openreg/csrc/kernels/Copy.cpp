@@ -14,7 +14,11 @@ void convert(const at::Tensor& src, at::Tensor& dst) {
 }
 
 void launch_copy(const at::Tensor& src, const at::Tensor& dst) {
-  cpu::call("copy_", convert, src, dst);
+  if (src.scalar_type() == dst.scalar_type()) {
+    cpu::launch("copy_", convert, src, dst);
+  } else {
+    cpu::call("copy_", convert, src, dst);  // ATen cannot convert every dtype
+  }
 }
 
 [[maybe_unused]] const bool registered = ((copy_kernel = launch_copy), true);

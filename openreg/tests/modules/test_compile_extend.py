@@ -78,4 +78,4 @@ def test_passes_and_a_lowering_change_what_is_compiled(triple):
         x = torch.randn(5, device="openreg")
         y, (source,) = run_and_get_code(call, x)
     torch.testing.assert_close(y, x.cos() * 3 - x)
-    assert source.count("openreg::launch(") == 1  # all is in one kernel
+    assert source.count("openreg::cpu::launch_on(") == 1  # all is in one kernel

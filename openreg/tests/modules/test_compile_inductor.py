@@ -192,7 +192,7 @@ def test_the_generated_code_has_no_device_guard():
     """Kernels and buffers name their device: pinned, since torch may change it."""
     text = code_of(lambda x: x.tan() + 1, torch.ones(3, device="openreg:1"))
     assert "device='openreg:1'" in text
-    assert "openreg::launch(" in text
+    assert "openreg::cpu::launch_on(" in text
     assert "set_device" not in text and "torch.openreg.device(" not in text
 
 

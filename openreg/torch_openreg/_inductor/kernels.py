@@ -12,7 +12,7 @@ from . import config
 # LITERALINCLUDE START: INDUCTOR_LAUNCHER
 LAUNCHER = """
 // torch_openreg._inductor {version}
-#include <csrc/aten/launch/Launch.h>
+#include <csrc/kernels/cpu/Launch.h>
 
 template <class T>
 T* on_device(T* pointer) {{
@@ -21,7 +21,7 @@ T* on_device(T* pointer) {{
 
 extern "C" __attribute__((visibility("default"))) void {kernel}({parameters},
                                                                 int64_t device) {{
-  openreg::launch("{name}", c10::Device(c10::kPrivateUse1, device),
+  openreg::cpu::launch_on("{name}", c10::Device(c10::kPrivateUse1, device),
                   [{captures}] {{ {kernel}_body({arguments}); }});
 }}
 """

@@ -72,7 +72,7 @@ def verdict(op):
         assert_close(values, run(op, "cpu", sample, compiled=False), equal_nan=True)
     except AssertionError:
         assert_close(values, run(op, "cpu", sample), equal_nan=True)
-    kernels = "\n".join(sources).count("openreg::launch(")
+    kernels = "\n".join(sources).count("openreg::cpu::launch_on(")
     return "fused kernels" if kernels else "operators" if sources else "no graph"
 
 
