@@ -66,7 +66,7 @@ class Symbols:
 
 # Of torch's headers: takes operators back, and types that only a registration needs.
 OF_TORCH = (
-    r"TORCH_LIBRARY(_IMPL)?_static_init_\w+"
+    r"TORCH_LIBRARY(_IMPL|_FRAGMENT)?_static_init_\w+"
     r"|^c10::detail::get(MaybeFake)?TypePtr_<.*>::call\(\)::\w+$"
 )
 
@@ -104,7 +104,7 @@ def _destroyed(process, libraries):
 # Variables of a thread. They must bear that their thread uses them after their end.
 OF_THREADS = {
     "ActivityLog::ids": "a profile that is stopped by then has left nothing in it",
-    "simulator::allocate_arguments": "its destructor leaves an empty list",
+    "cpu::allocate_arguments": "its destructor leaves an empty list",
 }
 
 

@@ -15,6 +15,7 @@
 
 #include "csrc/Export.h"
 #include "csrc/kernels/cpu/Operands.h"
+#include "csrc/kernels/cpu/Shrink.h"
 #include "csrc/kernels/cpu/TensorArg.h"
 #include "csrc/runtime/random/PhiloxState.h"
 
@@ -42,16 +43,32 @@ class OPENREG_EXPORT Aliases {
 //   capture          what the launch keeps until the function runs: values, never
 //                    references, because the caller's arguments are gone by then;
 //   alias            in device code, the argument again, over the device's memory;
+//   sizes            tells of the numbers that a trial makes small;
 //   tiny             a small one like it, on the CPU, for a trial.
 template <class Parameter>
 struct Argument {  // numbers, dtypes, flags: by value
   using Given = std::remove_cvref_t<Parameter>;
   using Captured = Given;
   static_assert(std::is_trivially_copyable_v<Given>);
-  static void add_to(Operands&, const Given&) {}
+  static void add_to(Operands& operands, const Given& value) {
+    if constexpr (std::is_integral_v<Given>) {
+      operands.add_choice(static_cast<int64_t>(value));
+    }
+  }
   static const Given& capture(const Given& value) { return value; }
   static const Given& alias(const Captured& value, Aliases&) { return value; }
-  static const Given& tiny(const Given& value) { return value; }
+  static Given tiny(const Given& value, const Shrink& shrink) {
+    if constexpr (std::is_same_v<Given, int64_t>) {
+      return shrink.small(at::IntArrayRef(value))[0];
+    } else {
+      return value;
+    }
+  }
+  static void sizes(Shrink& shrink, const Given& value) {
+    if constexpr (std::is_same_v<Given, int64_t>) {
+      shrink.add(at::IntArrayRef(value));
+    }
+  }
 };
 // LITERALINCLUDE END: ARGUMENT
 
@@ -66,7 +83,10 @@ struct TensorArgument {
   static at::Tensor alias(const TensorArg& value, Aliases& aliases) {
     return aliases.of(value);
   }
-  static at::Tensor tiny(const at::Tensor& value) { return Operands::tiny(value); }
+  static void sizes(Shrink& shrink, const at::Tensor& value) { shrink.add(value); }
+  static at::Tensor tiny(const at::Tensor& value, const Shrink& shrink) {
+    return shrink.small(value);
+  }
 };
 template <>
 struct Argument<const at::Tensor&> : TensorArgument<Access::Read> {};
@@ -86,7 +106,9 @@ struct Argument<Copied&> : TensorArgument<Access::Copy> {
   static Copied alias(const TensorArg& value, Aliases& aliases) {
     return {aliases.of(value)};
   }
-  static Copied tiny(const at::Tensor& value) { return {Operands::tiny(value)}; }
+  static Copied tiny(const at::Tensor& value, const Shrink& shrink) {
+    return {shrink.small(value)};
+  }
 };
 
 // Several tensors, some of which may be missing.
@@ -99,6 +121,11 @@ struct ListArgument {
       operands.add(or_undefined(tensor), kAccess);
     }
     operands.end_of_list();
+  }
+  static void sizes(Shrink& shrink, const Given& value) {
+    for (const auto& tensor : value) {
+      shrink.add(or_undefined(tensor));
+    }
   }
   static Captured capture(const Given& value) {
     Captured captured;
@@ -114,10 +141,10 @@ struct ListArgument {
     }
     return made;
   }
-  static Made tiny(const Given& value) {
+  static Made tiny(const Given& value, const Shrink& shrink) {
     Made made;
     for (const auto& tensor : value) {
-      made.push_back(Operands::tiny(or_undefined(tensor)));
+      made.push_back(shrink.small(or_undefined(tensor)));
     }
     return made;
   }
@@ -150,6 +177,9 @@ struct Argument<const std::optional<at::Tensor>&> {
   static void add_to(Operands& operands, const Given& value) {
     operands.add(or_undefined(value), Access::Read);
   }
+  static void sizes(Shrink& shrink, const Given& value) {
+    shrink.add(or_undefined(value));
+  }
   static TensorArg capture(const Given& value) {
     return {or_undefined(value), Access::Read};
   }
@@ -157,8 +187,8 @@ struct Argument<const std::optional<at::Tensor>&> {
   static Given alias(const TensorArg& value, Aliases& aliases) {
     return if_defined(aliases.of(value));
   }
-  static Given tiny(const Given& value) {
-    return if_defined(Operands::tiny(or_undefined(value)));
+  static Given tiny(const Given& value, const Shrink& shrink) {
+    return if_defined(shrink.small(or_undefined(value)));
   }
 
  private:
@@ -175,7 +205,7 @@ struct Argument<const at::Scalar&> {
   static void add_to(Operands& operands, const Given& value) { operands.add(value); }
   static const Given& capture(const Given& value) { return value; }
   static const Given& alias(const Given& value, Aliases&) { return value; }
-  static const Given& tiny(const Given& value) { return value; }
+  static const Given& tiny(const Given& value, const Shrink&) { return value; }
 };
 template <>
 struct Argument<const std::optional<at::Scalar>&> {
@@ -188,7 +218,7 @@ struct Argument<const std::optional<at::Scalar>&> {
   }
   static const Given& capture(const Given& value) { return value; }
   static const Given& alias(const Given& value, Aliases&) { return value; }
-  static const Given& tiny(const Given& value) { return value; }
+  static const Given& tiny(const Given& value, const Shrink&) { return value; }
 };
 
 // What refers to memory of the caller: `Owner` keeps it.
@@ -201,7 +231,7 @@ struct ReferenceArgument {
     return Owner(value.begin(), value.end());
   }
   static Given alias(const Captured& value, Aliases&) { return value; }
-  static Given tiny(const Given& value) { return value; }
+  static Given tiny(const Given& value, const Shrink&) { return value; }
 };
 template <class Reference, class Owner>
 struct ReferenceArgument<std::optional<Reference>, Owner> {
@@ -215,24 +245,42 @@ struct ReferenceArgument<std::optional<Reference>, Owner> {
   static Given alias(const Captured& value, Aliases&) {
     return value.has_value() ? Given(*value) : std::nullopt;
   }
-  static Given tiny(const Given& value) { return value; }
+  static Given tiny(const Given& value, const Shrink&) { return value; }
 };
 template <>
 struct Argument<at::IntArrayRef> : ReferenceArgument<at::IntArrayRef, c10::DimVector> {
-  static c10::DimVector tiny(at::IntArrayRef value) { return Operands::small(value); }
+  static void sizes(Shrink& shrink, at::IntArrayRef value) { shrink.add(value); }
+  static c10::DimVector tiny(at::IntArrayRef value, const Shrink& shrink) {
+    return shrink.small(value);
+  }
 };
 template <>
 struct Argument<at::OptionalIntArrayRef> {
   using Given = at::OptionalIntArrayRef;
   using Captured = std::optional<c10::DimVector>;
-  static void add_to(Operands&, const Given&) {}
+  static void add_to(Operands& operands, const Given& value) {
+    operands.add_choice(value.has_value() ? static_cast<int64_t>(value->size()) : -1);
+  }
   static Captured capture(const Given& value) {
     return value.has_value() ? Captured(*value) : std::nullopt;
   }
   static Given alias(const Captured& value, Aliases&) {
     return value.has_value() ? Given(*value) : std::nullopt;
   }
-  static const Given& tiny(const Given& value) { return value; }
+  static void sizes(Shrink& shrink, const Given& value) {
+    if (value.has_value()) {
+      shrink.add(*value);
+    }
+  }
+  struct Tiny {
+    Captured values;
+    operator Given() const {
+      return values.has_value() ? Given(*values) : std::nullopt;
+    }
+  };
+  static Tiny tiny(const Given& value, const Shrink& shrink) {
+    return {value.has_value() ? Captured(shrink.small(*value)) : std::nullopt};
+  }
 };
 // The name of a mode, which may choose another kernel.
 template <>

@@ -101,8 +101,8 @@ struct Launcher {
     const bool fit = operands.numbers_fit(operands.dtype());
     const uint64_t signature = operands.signature() ^ address_of(function);
     if (C10_UNLIKELY(!fit || !trial.has_passed(signature))) {
-      run_trial(options.name, [&] { attempt(function, args...); });
-      if (fit) {  // else other numbers may not pass
+      const bool passed = run_trial(options.name, [&] { attempt(function, args...); });
+      if (passed && fit) {  // else other numbers or sizes may not pass
         trial.remember(signature);
       }
     }
@@ -124,8 +124,18 @@ struct Launcher {
   }
 
   static void attempt(Function function, const Given<Parameters>&... args) {
-    auto values = std::tuple{Argument<Parameters>::tiny(args)...};
+    Shrink shrink;
+    (add_sizes<Parameters>(shrink, args), ...);
+    shrink.end_of_arguments();
+    auto values = std::tuple{Argument<Parameters>::tiny(args, shrink)...};
     std::apply([&](auto&... each) { function(each...); }, values);
+  }
+
+  template <class Parameter, class Value>
+  static void add_sizes(Shrink& shrink, const Value& value) {
+    if constexpr (requires { Argument<Parameter>::sizes(shrink, value); }) {
+      Argument<Parameter>::sizes(shrink, value);
+    }
   }
 
   static uint64_t address_of(Function function) {

@@ -1,10 +1,10 @@
 // What a launch checks of its arguments; see docs/operators/borrowed-kernels.md.
 #include "csrc/kernels/cpu/Operands.h"
 
-#include <ATen/ops/zeros.h>
 #include <c10/util/TypeCast.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace openreg::cpu {
 namespace {
@@ -41,8 +41,9 @@ void Operands::add(const at::Tensor& tensor, Access access) {
   reads_common_ |= access == Access::Read && dtype == common_ &&
                    !tensor.unsafeGetTensorImpl()->is_wrapped_number();
   const bool is_number = tensor.is_cpu() && tensor.dim() == 0;
+  const bool is_single = has_elements && tensor.numel() == 1;
   mix(static_cast<uint64_t>(dtype) | uint64_t{has_elements} << 6 |
-      uint64_t{is_number} << 7);
+      uint64_t{is_number} << 7 | uint64_t{is_single} << 8);
   if (is_number) {
     return;
   }
@@ -55,7 +56,12 @@ void Operands::add(const at::Tensor& tensor, Access access) {
 
 void Operands::add(const at::Scalar& number) {
   numbers_.push_back(&number);
-  mix(static_cast<uint64_t>(number.type()) | 0x100);
+  mix(static_cast<uint64_t>(number.type()) | 0x200);
+  // Orders of norms and exponents have code of their own.
+  const double value = number.isComplex() ? 0 : number.to<double>();
+  add_choice(value == std::floor(value) && std::abs(value) <= 2 ? std::lround(value)
+             : std::isinf(value)                                ? (value > 0 ? 3 : 4)
+                                                                : 5);
 }
 
 void Operands::add(std::string_view mode) {
@@ -84,26 +90,6 @@ bool Operands::numbers_fit(at::ScalarType dtype) const {
     default:
       return numbers_.empty();
   }
-}
-
-c10::DimVector Operands::small(at::IntArrayRef sizes) {
-  c10::DimVector small(sizes);
-  for (int64_t& size : small) {
-    size = std::min<int64_t>(size, 8);
-  }
-  return small;
-}
-
-at::Tensor Operands::tiny(const at::Tensor& tensor) {
-  if (!tensor.defined()) {
-    return {};
-  }
-  at::Tensor tiny = at::zeros(small(tensor.sizes()),
-                              at::TensorOptions(at::kCPU).dtype(tensor.scalar_type()));
-  if (tensor.unsafeGetTensorImpl()->is_wrapped_number()) {
-    tiny.unsafeGetTensorImpl()->set_wrapped_number(true);
-  }
-  return tiny;
 }
 
 }  // namespace openreg::cpu

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
-#include <c10/util/DimVector.h>
 #include <c10/util/SmallVector.h>
 
 #include <cstdint>
@@ -25,13 +24,17 @@ class OPENREG_EXPORT Operands {
   void add(const at::Tensor& tensor, Access access);
   void add(const at::Scalar& number);
   void add(std::string_view mode);
+  // A flag, a dimension, a mode: small numbers choose code, and large ones are sizes.
+  void add_choice(int64_t number) {
+    mix(number >= -8 && number <= 8 ? number + 16 : 0);
+  }
   void end_of_list() { mix(0x3f); }
 
   // RuntimeError if no tensor is on a device.
   c10::Device device(const char* name) const;
   // Whether something is to be done: a tensor is written that has elements, or none is.
   bool has_work() const { return !writes_ || writes_elements_; }
-  // Equal for calls whose dtypes, modes, and kinds of numbers are equal.
+  // Equal for calls that are alike in dtypes, modes, and kinds of numbers and shapes.
   uint64_t signature() const { return signature_; }
   // Whether each number fits into `dtype` without overflow.
   bool numbers_fit(at::ScalarType dtype) const;
@@ -45,11 +48,6 @@ class OPENREG_EXPORT Operands {
   at::ScalarType converted() const {
     return reads_common_ ? at::ScalarType::Undefined : common_;
   }
-
-  // For a trial: a CPU tensor of zeros with the dtype of `tensor`, and its sizes as far
-  // as they are small. What is equal stays equal.
-  static at::Tensor tiny(const at::Tensor& tensor);
-  static c10::DimVector small(at::IntArrayRef sizes);
 
  private:
   void mix(uint64_t value) { signature_ = (signature_ ^ value) * 0x100000001b3; }

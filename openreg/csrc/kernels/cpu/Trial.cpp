@@ -1,4 +1,4 @@
-// Which dtypes a function of ATen takes, tried out on one element; see
+// Which dtypes a function of ATen takes, tried out on small tensors; see
 // docs/operators/borrowed-kernels.md.
 #include "csrc/kernels/cpu/Trial.h"
 
@@ -21,7 +21,8 @@ constexpr std::string_view kNotImplemented = "\" not implemented for '";
 bool is_about_dtypes(std::string_view message) {
   for (const std::string_view part :
        {"dtype", "scalar type", "ScalarType", "overflow", "same type",
-        "not supported on", "be cast to", "floating point", "complex"}) {
+        "not supported on", "not supported for", "not implemented for", "be cast to",
+        "floating point", "complex"}) {
     if (message.find(part) != std::string_view::npos) {
       return true;
     }
@@ -49,7 +50,7 @@ void Trial::remember(uint64_t signature) {
   last_.store(signature, std::memory_order_relaxed);
 }
 
-void run_trial(const char* name, c10::function_ref<void()> attempt) {
+bool run_trial(const char* name, c10::function_ref<void()> attempt) {
   const IgnoreWarnings ignored;
   const CpuDispatchGuard scope;
   const at::DisableRecordFunctionGuard unrecorded;
@@ -57,6 +58,7 @@ void run_trial(const char* name, c10::function_ref<void()> attempt) {
   const LaunchState::Scope settings(state);
   try {
     attempt();
+    return true;
   } catch (const c10::NotImplementedError& error) {
     // ATen names its kernel there, such as "add_stub"; on this device it is the
     // operator.
@@ -72,6 +74,7 @@ void run_trial(const char* name, c10::function_ref<void()> attempt) {
   } catch (const std::exception& error) {
     TORCH_CHECK(!is_about_dtypes(error.what()), error.what());
   }
+  return false;
 }
 
 }  // namespace openreg::cpu

@@ -1,4 +1,4 @@
-// Which dtypes a function of ATen takes, tried out on one element; see
+// Which dtypes a function of ATen takes, tried out on small tensors; see
 // docs/operators/borrowed-kernels.md.
 #pragma once
 
@@ -15,8 +15,8 @@ namespace openreg::cpu {
 
 // LITERALINCLUDE START: TRIAL
 // ATen's CPU kernels choose their code by dtype when they run. On the device that is
-// too late: an exception there stops it. So the host calls the function first, with one
-// element in each tensor, and remembers which dtypes passed.
+// too late: an exception there stops it. So the host calls the function first, with
+// small tensors, and remembers which dtypes passed.
 class OPENREG_EXPORT Trial {
  public:
   // Whether a call of this signature has passed before. Costs a comparison, mostly.
@@ -30,9 +30,10 @@ class OPENREG_EXPORT Trial {
 };
 
 // Runs `attempt` as device code would run, and throws what it throws if that is about
-// dtypes. Any other exception is due to the sizes of one element: the host half of the
-// operator checks sizes. `name`: of the operator, for errors.
-OPENREG_EXPORT void run_trial(const char* name, c10::function_ref<void()> attempt);
+// dtypes. Returns whether it threw nothing: another exception is due to the small
+// sizes, and the host half of the operator checks sizes. `name`: of the operator, for
+// errors.
+OPENREG_EXPORT bool run_trial(const char* name, c10::function_ref<void()> attempt);
 // LITERALINCLUDE END: TRIAL
 
 }  // namespace openreg::cpu
