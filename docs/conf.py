@@ -37,7 +37,6 @@ extensions = [
     "snippet_contract",
     "site_api_links",
     "site_callouts",
-    "site_copy_lists",
     "site_diagram",
     "site_glossary",
     "site_llms",

@@ -22,7 +22,6 @@ WORDS_A_MINUTE = 220
 LINES_A_MINUTE = 20
 LONGEST = 10  # minutes
 NOT_READ = (nodes.comment, nodes.raw)
-LINK = "copy-list"  # which site_copy_lists adds to a chapter
 
 
 def reading_time(doctree: nodes.document) -> int:
@@ -41,8 +40,6 @@ def _prose(node: nodes.Element) -> Iterator[str]:
     """The text of each paragraph, heading and cell; inline elements are part of it."""
     for child in node.children:
         if isinstance(child, (nodes.literal_block, *NOT_READ)):
-            continue
-        if isinstance(child, nodes.Element) and LINK in child["classes"]:
             continue
         if _is_solution(child):
             continue

@@ -3,20 +3,62 @@
 
 The device is quick, so a program that forgets to wait for it seems to work. With these
 functions a test makes the order it wants, and each failure it wants to see. They act on
-the whole process.
+the whole process. They call the simulated driver directly: nothing else of the package
+needs them.
 """
 
+import ctypes
 from collections.abc import Iterator
+from operator import index
+from pathlib import Path
+from typing import Any
 
 import torch
-
-from torch_openreg import _C
 
 from .openreg._contexts import ProcessSetting, reentrant
 
 __all__ = ["delay", "fail_allocation", "fail_kernel", "hold", "reset"]
 
+_driver = ctypes.CDLL(str(Path(__file__).parent / "lib/libopenreg.so"))
+_driver.orGetErrorName.restype = ctypes.c_char_p
+_driver.orGetErrorDetail.restype = ctypes.c_char_p
 _resets = 0  # how often everything was released
+
+
+def _call(name: str, *args: Any) -> None:
+    """Call a function of the driver; raise ValueError with what it says."""
+    error = getattr(_driver, name)(*args)
+    if error != 0:
+        detail, code = _driver.orGetErrorDetail(), _driver.orGetErrorName(error)
+        raise ValueError(
+            f'openreg: {detail.decode()} ({code.decode()}; see "Errors" in the guide)'
+        )
+
+
+def _on_stream(name: str, stream: torch.Stream) -> None:
+    with torch.accelerator.device_index(stream.device.index):
+        _call(name, ctypes.c_void_p(stream.native_handle))
+
+
+def _hold(stream: torch.Stream) -> None:
+    _on_stream("orSimHold", stream)
+
+
+def _release(stream: torch.Stream) -> None:
+    _on_stream("orSimRelease", stream)
+
+
+def _get_delay() -> tuple[int, int]:
+    microseconds, seed = ctypes.c_uint(), ctypes.c_uint()
+    _call("orSimGetDelay", ctypes.byref(microseconds), ctypes.byref(seed))
+    return microseconds.value, seed.value
+
+
+def _set_delay(value: tuple[int, int]) -> None:
+    numbers = [index(number) for number in value]
+    if any(not 0 <= number < 2**32 for number in numbers):
+        raise TypeError(f"openreg: a delay has two numbers of 32 bits, but got {value}")
+    _call("orSimSetDelay", *map(ctypes.c_uint, numbers))
 
 
 @reentrant
@@ -36,16 +78,16 @@ def hold(stream: torch.Stream | None = None) -> Iterator[torch.Stream]:
         stream = torch.accelerator.current_stream()
     if stream.device.type != "openreg":
         raise ValueError(f"openreg: expected an openreg stream, but got {stream!r}")
-    _C._sim_hold(stream)
+    _hold(stream)
     before = _resets
     try:
         yield stream
     finally:
         if _resets == before:  # reset() releases, too
-            _C._sim_release(stream)
+            _release(stream)
 
 
-_delay = ProcessSetting(_C._sim_delay, lambda value: _C._sim_set_delay(*value))
+_delay = ProcessSetting(_get_delay, _set_delay)
 
 
 @reentrant
@@ -77,7 +119,9 @@ def fail_kernel(name: str | None = None, after: int = 0) -> None:
     Raises:
         ValueError: ``after`` is negative.
     """
-    _C._sim_fail_kernel(name, after)
+    if name is not None and not isinstance(name, str):
+        raise TypeError(f"openreg: a kernel has a name, but got {name!r}")
+    _call("orSimFailKernel", name and name.encode(), ctypes.c_int(index(after)))
 
 
 def fail_allocation(count: int = 1) -> None:
@@ -91,7 +135,7 @@ def fail_allocation(count: int = 1) -> None:
     Raises:
         ValueError: ``count`` is negative.
     """
-    _C._sim_fail_allocation(count)
+    _call("orSimFailAllocation", ctypes.c_int(index(count)))
 
 
 def reset() -> None:
@@ -102,4 +146,7 @@ def reset() -> None:
     """
     global _resets
     _resets += 1
-    _C._sim_reset()
+    _call("orSimReset")
+    for device in range(torch.accelerator.device_count()):
+        with torch.accelerator.device_index(device):
+            _call("orDeviceReset")

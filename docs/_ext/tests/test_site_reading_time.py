@@ -24,13 +24,6 @@ def test_words_and_lines_of_code_count(minutes: int, words: int, lines: int) -> 
     assert reading_time(doctree) == minutes
 
 
-def test_the_link_to_a_list_of_files_does_not_count() -> None:
-    doctree = new_document("page.md")
-    doctree += nodes.paragraph("", "word " * 220)
-    doctree += nodes.paragraph("", "All files.", classes=["copy-list"])
-    assert reading_time(doctree) == 1
-
-
 def test_page_shows_its_minutes_under_the_title(tmp_path: Path) -> None:
     page = f"# A page\n\n{WORDS}\n\n{CODE}"
     built = build(tmp_path, {"index.md": page})

@@ -33,6 +33,12 @@ void batch_norm(const Tensor& input, const OptionalTensor& weight,
                 const OptionalTensor& bias, const OptionalTensor& running_mean,
                 const OptionalTensor& running_var, bool training, double momentum,
                 double eps, Tensor& out, Tensor& mean, Tensor& invstd) {
+  if (!training) {  // only reads them
+    cpu::launch("native_batch_norm", cpu::out_variant<at::native_batch_norm>, input,
+                weight, bias, running_mean, running_var, training, momentum, eps, out,
+                mean, invstd);
+    return;
+  }
   cpu::launch(
       "native_batch_norm",
       [](const Tensor& x, const OptionalTensor& w, const OptionalTensor& b,

@@ -7,7 +7,7 @@
 #include <ATen/ops/_validate_compressed_sparse_indices_cpu_dispatch.h>
 
 #include "csrc/aten/structured/Structured.h"
-#include "csrc/kernels/cpu/Find.h"
+#include "csrc/kernels/cpu/LaunchAndWait.h"
 
 namespace openreg {
 namespace {
@@ -65,9 +65,9 @@ void csr_to_coo(const Tensor& compressed, const Tensor& plain, bool out_int32,
 // the answer.
 void validate(bool is_crow, const Tensor& compressed, const Tensor& plain,
               int64_t compressed_dim, int64_t dim, int64_t nnz) {
-  cpu::find_on_host("_validate_compressed_sparse_indices", compressed.device(),
-                    at::cpu::_validate_compressed_sparse_indices, is_crow, compressed,
-                    plain, compressed_dim, dim, nnz);
+  cpu::launch_and_wait("_validate_compressed_sparse_indices", compressed.device(),
+                       at::cpu::_validate_compressed_sparse_indices, is_crow,
+                       compressed, plain, compressed_dim, dim, nnz);
 }
 
 }  // namespace

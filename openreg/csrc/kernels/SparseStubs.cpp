@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "csrc/kernels/cpu/Find.h"
+#include "csrc/kernels/cpu/LaunchAndWait.h"
 
 // LITERALINCLUDE START: SPARSE_STUBS
 // libtorch_cpu.so exports these stubs, but their header, native/sparse/SparseStubs.h of
@@ -59,7 +59,7 @@ Tensor empty_coo(at::ScalarType dtype) {
 // if it is known.
 void mask_kernel(Tensor& res, const Tensor& x, const Tensor& y,
                  const std::optional<Tensor>& x_hash) {
-  cpu::find_into(
+  cpu::launch_and_bring_into(
       "sparse_mask", res,
       [](const Tensor& a, const Tensor& mask, const std::optional<Tensor>& hash,
          at::ScalarType dtype) {
@@ -75,7 +75,7 @@ void mask_kernel(Tensor& res, const Tensor& x, const Tensor& y,
 // number of elements that `x` has there.
 void project_kernel(Tensor& res, const Tensor& x, const Tensor& y,
                     const std::optional<Tensor>& x_hash, bool accumulate_matches) {
-  cpu::find_into(
+  cpu::launch_and_bring_into(
       "_sparse_mask_projection", res,
       [](const Tensor& a, const Tensor& mask, const std::optional<Tensor>& hash,
          bool accumulate, at::ScalarType dtype) {

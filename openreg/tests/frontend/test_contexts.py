@@ -7,7 +7,6 @@ from contextlib import AbstractContextManager
 import pytest
 import torch
 from patience import PATIENCE
-from torch_openreg import _C
 
 openreg = torch.openreg
 MODULES = [openreg, openreg.memory, openreg.simulator, openreg.streams]
@@ -35,10 +34,10 @@ def is_held() -> bool:
     """Nothing is enqueued on this stream, so a release for a moment starts nothing."""
     stream = openreg.default_stream(1)
     try:
-        _C._sim_release(stream)
+        openreg.simulator._release(stream)
     except ValueError:
         return False
-    _C._sim_hold(stream)
+    openreg.simulator._hold(stream)
     return True
 
 
@@ -74,7 +73,7 @@ CONTEXTS: dict[str, tuple[Make, Callable[[], object], bool]] = {
         is_held,
         False,
     ),
-    "delay": (lambda: openreg.simulator.delay(3, seed=5), _C._sim_delay, False),
+    "delay": (lambda: openreg.simulator.delay(3, seed=5), openreg.simulator._get_delay, False),
 }
 
 

@@ -88,7 +88,7 @@ def test_the_defaults_of_the_environment(run_forked):
         device = torch.openreg
         memory = device.get_device_properties(0).total_memory
         print(device.device_count(), memory >> 30, device.fallback_mode())
-        print(device._C._sim_delay())
+        print(torch.openreg.simulator._get_delay())
         """)
     assert process.stdout == "2 8 allow\n(0, 0)\n"
 

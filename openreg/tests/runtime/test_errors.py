@@ -54,9 +54,9 @@ def test_the_message_names_call_device_kernel_code_and_chapter():
     assert str(error.value) == (
         "openreg: orDeviceSynchronize(): device 0 stopped: kernel 'add' on stream 0 "
         "failed with orErrorLaunchFailure: as orSimFailKernel() has ordered. Tasks "
-        "behind it were dropped; orDeviceReset() makes the device usable again "
-        "(orErrorLaunchFailure; start a new process, or call "
-        'torch.openreg.simulator.reset(); see "Errors" in the guide)'
+        "behind it were dropped; orDeviceReset(), simulator.reset() in Python, makes "
+        "the device usable again "
+        '(orErrorLaunchFailure; start a new process; see "Errors" in the guide)'
     )
     assert error.value.error_code == 719
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 import torch
-from torch_openreg import _C
+from torch_openreg import simulator
 
 simulator = torch.openreg.simulator
 
@@ -84,17 +84,17 @@ def test_a_hold_of_another_device():
 
 
 def test_delays_nest():
-    environment = _C._sim_delay()
+    environment = simulator._get_delay()
     with simulator.delay(3000):
         with simulator.delay(5, seed=2):
-            assert _C._sim_delay() == (5, 2)
+            assert simulator._get_delay() == (5, 2)
         x = torch.zeros(4, device="openreg")
         torch.openreg.synchronize()
         start = time.monotonic()
         x.add_(1).add_(1).add_(1)
         torch.openreg.synchronize()
         assert time.monotonic() - start >= 0.009
-    assert _C._sim_delay() == environment
+    assert simulator._get_delay() == environment
 
 
 def test_a_kernel_fails():
@@ -162,15 +162,15 @@ def test_wrong_arguments_are_refused(call, error):
 def test_the_environment_delays_a_whole_process(run_forked):
     program = """
         import time, torch
-        from torch_openreg import _C
+        from torch_openreg import simulator
         x = torch.zeros(4, device="openreg")
         torch.openreg.synchronize()
         start = time.monotonic()
         x.add_(1).add_(1)
         torch.openreg.synchronize()
-        print(time.monotonic() - start >= 0.02, _C._sim_delay())
+        print(time.monotonic() - start >= 0.02, simulator._get_delay())
         torch.openreg.simulator.reset()
-        print(_C._sim_delay())
+        print(simulator._get_delay())
     """
     process = run_forked(program, OPENREG_SIM_DELAY="10000:0")
     assert process.stdout == "True (10000, 0)\n(10000, 0)\n", process.stderr

@@ -162,35 +162,6 @@ def test_the_core_never_includes_python():
         assert not re.match(python, name), name
 
 
-def test_the_simulation_has_one_door_into_each_part():
-    """A vendor deletes csrc/simulator, and rewrites or deletes these files."""
-    doors = {
-        str(path.relative_to(OPENREG))
-        for folder in ("csrc", "torch_openreg/csrc")
-        for path in sources(folder)
-        if path.parent.name != "simulator" and '"csrc/simulator/' in path.read_text()
-    }
-    assert doors == {
-        "csrc/aten/kernels/Product.h",
-        "csrc/aten/launch/Launch.h",
-        "torch_openreg/csrc/BindSimulation.h",
-    }
-
-
-# A call, not a mention: `Into<at::grid_sampler_2d>` names a kernel of the library.
-ARITHMETIC = re.compile(r"\bat::cpu::\w+\(|\balias\(\)\.\w+\(")
-
-
-def test_no_host_file_computes():
-    """A vendor keeps these rooms, and replaces csrc/aten/kernels."""
-    assert ARITHMETIC.search("at::cpu::fill_(out.alias(), value);")
-    assert ARITHMETIC.search("out.alias().copy_(in.alias());")
-    rooms = [*sources("csrc/aten/ops"), *sources("csrc/distributed")]
-    assert len(rooms) > 50
-    for path in rooms:
-        assert not ARITHMETIC.search(path.read_text()), path
-
-
 def test_the_driver_never_includes_torch():
     for name in includes("third_party/openreg"):
         assert not re.match(r"torch/|ATen/|c10/|Python\.h|pybind11/|csrc/", name), name

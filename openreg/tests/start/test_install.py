@@ -56,7 +56,7 @@ def test_pip_install(empty_environment, tmp_path):
     assert libraries == ["libopenreg.so", "libtorch_bindings.so", "libtorch_openreg.so"]
     assert list(package.glob("_C.*.so"))
     # Custom operators are built against it: see docs/operators/custom.md.
-    assert (package / "include/csrc/aten/launch/Launch.h").is_file()
+    assert (package / "include/csrc/kernels/cpu/Launch.h").is_file()
     targets = (package / "share/cmake/torch_openreg/targets-release.cmake").read_text()
     assert "${_IMPORT_PREFIX}/lib/libtorch_openreg.so" in targets  # can be moved
 

@@ -96,13 +96,6 @@ RETURNS: dict[str, Callable[[Case], Any]] = {
     "_fallback_mode": lambda c: _C._fallback_mode(),
     "_fallback_counts": lambda c: _C._fallback_counts(),
     "_reset_fallback_counts": lambda c: _C._reset_fallback_counts(),
-    "_sim_hold": lambda c: _C._sim_hold(c.stream),
-    "_sim_release": lambda c: (_C._sim_hold(c.side), _C._sim_release(c.side)),
-    "_sim_set_delay": lambda c: _C._sim_set_delay(0, 0),
-    "_sim_delay": lambda c: _C._sim_delay(),
-    "_sim_fail_kernel": lambda c: _C._sim_fail_kernel("no such kernel", 0),
-    "_sim_fail_allocation": lambda c: _C._sim_fail_allocation(0),
-    "_sim_reset": lambda c: torch.openreg.simulator.reset(),  # lets go, then waits
     "_host_memory_stats": lambda c: _C._host_memory_stats(),
     "_reset_accumulated_host_memory_stats": lambda c: (
         _C._reset_accumulated_host_memory_stats()

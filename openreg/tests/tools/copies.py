@@ -4,7 +4,7 @@
 Builds the copy of the large backend, prints a tensor on it, runs the quickstart on both
 devices, and runs the tests of the copy. What ``nox -s ladder`` calls takes minutes: it
 trains on the copy of the starter, configures the copy for another driver, and compiles
-a few files of the copy of the large backend and a source of each list of files.
+a few files of the copy of the large backend.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 TOOLS = Path(__file__).resolve().parent
@@ -23,8 +22,6 @@ sys.path[:0] = [str(TOOLS), str(TOOLS.parent / "support")]
 sys.path.append(str(TOOLS.parents[1]))
 
 from cloning.build import pip_install  # noqa: E402
-from feature_files import copy_into  # noqa: E402
-from feature_list import FEATURES, Feature  # noqa: E402
 from portable import PORTABLE, run_tests  # noqa: E402
 from starter_build import (  # noqa: E402
     BUILT,
@@ -34,8 +31,7 @@ from starter_build import (  # noqa: E402
     run_quietly,
 )
 
-OPENREG = STARTER.parent
-TOOL = OPENREG / "new_backend.py"
+TOOL = STARTER.parent / "new_backend.py"
 DRIVER = "third_party/openreg"
 # One for each kind of new name: classes, macros, registered names, another library.
 FEW = [
@@ -80,40 +76,18 @@ def train_on_the_starter() -> None:
 
 
 def compile_a_few() -> None:
-    """Compile some files of the full copy, and link none."""
+    """Compile some files of the full copy; write no object files."""
     source = copy("full", "--from", "full") / "acme"
-    strict = ["-Wall", "-Wextra", "-Werror", "-DTORCH_ACME_BUILD"]
-    compile_files([source / name for name in FEW], source, source / DRIVER, strict)
-
-
-def compile_the_lists() -> None:
-    """Compile the first source of each list of files, where only the list is."""
-    shutil.rmtree(BUILT / "lists", ignore_errors=True)
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for _ in pool.map(compile_a_list, FEATURES):
-            pass
-
-
-def compile_a_list(feature: Feature) -> None:
-    folder = BUILT / "lists" / feature.name.replace(" ", "-")
-    copies = copy_into(feature, folder)
-    sources = [path for path in copies if path.suffix == ".cpp"][:1]
-    compile_files(sources, folder, OPENREG / DRIVER, ["-DUSE_KINETO"])
-
-
-def compile_files(
-    files: list[Path], folder: Path, driver: Path, options: list[str]
-) -> None:
-    """Compile files whose includes lie below a folder; write no object files."""
     torch = package_of("torch") / "include"
     system = [torch, torch / "torch/csrc/api/include", torch / "kineto"]
     system += [Path(sysconfig.get_paths()["include"])]
-    command = [*shlex.split(os.environ.get("CXX", "c++")), "-std=c++20", *options]
-    command += ["-fsyntax-only", "-DAT_PER_OPERATOR_HEADERS", "-DFMT_HEADER_ONLY"]
-    command += [f"-I{folder}", f"-I{driver / 'include'}"]
+    command = [*shlex.split(os.environ.get("CXX", "c++")), "-std=c++20"]
+    command += ["-Wall", "-Wextra", "-Werror", "-DTORCH_ACME_BUILD", "-fsyntax-only"]
+    command += ["-DAT_PER_OPERATOR_HEADERS", "-DFMT_HEADER_ONLY"]
+    command += [f"-I{source}", f"-I{source / DRIVER / 'include'}"]
     command += [f"-isystem{path}" for path in system]
-    for path in files:
-        run_quietly([*command, str(path)])
+    for name in FEW:
+        run_quietly([*command, str(source / name)])
 
 
 def configure_for_another_driver() -> None:
@@ -186,7 +160,6 @@ def check() -> None:
     """What a change may break, without a build of the large backend."""
     train_on_the_starter()
     compile_a_few()
-    compile_the_lists()
     configure_for_another_driver()
 
 

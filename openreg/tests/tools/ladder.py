@@ -6,9 +6,8 @@ nox -s ladder -- all       every stage, in about ten minutes of one core
 
 Up to stage 3 each stage is the starter without the files of later stages. From stage 4
 on it is a copy of the large backend for the device `acme`, cut down to the stage, on
-which test_minimal.py runs, and the examples of the quickstart. The object files of the
-last copy show whether the lists of files have what the linker needs. It ends with 1 if
-the page was not what it is now. Before that it tries the copies of the backends under
+which test_minimal.py runs, and the examples of the quickstart. It ends with 1 if the
+page was not what it is now. Before that it tries the copies of the backends under
 another name.
 """
 
@@ -29,7 +28,6 @@ from cloning.full import write_full  # noqa: E402
 from cloning.spelling import Spelling  # noqa: E402
 from ladder_page import PAGE, Measured, measured_of, page  # noqa: E402
 from ladder_stages import OPENREG, STAGES, Stage, files_of  # noqa: E402
-from list_links import check_lists  # noqa: E402
 from patience import PATIENCE  # noqa: E402
 from starter_build import (  # noqa: E402
     BUILT,
@@ -158,7 +156,6 @@ def measure(last: int) -> Measured:
         printed[number] = passes(stage, package, env)
         for following in STAGES[number + 1 : number + 2]:
             errors[number + 1] = error_of(following, package, env)
-    check_lists(LARGE_BUILD / "acme/csrc/CMakeFiles/torch_acme.dir", "acme", last)
     return {number: (printed[number], errors[number]) for number in printed}
 
 

@@ -5,8 +5,10 @@
 #include <torch/csrc/utils/device_lazy_init.h>
 #include <torch/csrc/utils/pybind.h>
 
+#include "csrc/runtime/device/AutogradExit.h"
 #include "csrc/runtime/device/OpenRegFunctions.h"
 #include "csrc/runtime/device/OpenRegInit.h"
+#include "torch_openreg/csrc/NoGil.h"
 
 namespace openreg {
 
@@ -48,6 +50,8 @@ inline void bind_initialization(py::module_& m) {
   });
   m.def("_is_initialized", &is_initialized);
   m.def("_is_in_bad_fork", &is_in_bad_fork);
+  m.def("_drain_autograd_threads", &drain_autograd_threads, NoGil(),
+        "Waits until autograd's threads have let go of all backward passes.");
 }
 // LITERALINCLUDE END: LAZY_INIT
 

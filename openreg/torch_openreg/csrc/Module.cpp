@@ -9,7 +9,6 @@
 #include "torch_openreg/csrc/BindIpc.h"
 #include "torch_openreg/csrc/BindMemory.h"
 #include "torch_openreg/csrc/BindRandom.h"
-#include "torch_openreg/csrc/BindSimulation.h"
 #include "torch_openreg/csrc/BindStorage.h"
 #include "torch_openreg/csrc/BindStreams.h"
 
@@ -35,7 +34,6 @@ extern "C" C10_EXPORT PyObject* initOpenRegModule() {
     openreg::bind_random(m);
     openreg::bind_streams(m);
     openreg::bind_fallback(m);
-    openreg::bind_simulation(m);
     openreg::bind_host_memory(m);
     openreg::bind_storage(m);
     openreg::bind_ipc(m);

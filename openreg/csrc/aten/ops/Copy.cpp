@@ -97,7 +97,6 @@ void order_streams(c10::Device first, c10::Device waiter) {
   event.block(current_stream(waiter.index()));
 }
 
-// LITERALINCLUDE START: COPY_CONVERT
 // A CPU tensor with a copy of the memory of `tensor`, from its first element to its
 // last.
 at::Tensor image_on_host(const at::Tensor& tensor) {
@@ -116,6 +115,7 @@ at::Tensor image_on_host(const at::Tensor& tensor) {
   return image;
 }
 
+// LITERALINCLUDE START: COPY_CONVERT
 // For a device without a kernel that copies: the host does, and the device waits.
 void convert_on_host(const at::Tensor& src, const at::Tensor& dst) {
   refuse_in_capture(dst.device().index(), "copy_", "the host converts");

@@ -53,6 +53,8 @@ struct Argument {  // numbers, dtypes, flags: by value
   static void add_to(Operands& operands, const Given& value) {
     if constexpr (std::is_integral_v<Given>) {
       operands.add_choice(static_cast<int64_t>(value));
+    } else if constexpr (std::is_same_v<Given, std::optional<int64_t>>) {
+      operands.add_choice(value.value_or(INT64_MAX));
     }
   }
   static const Given& capture(const Given& value) { return value; }
@@ -249,6 +251,9 @@ struct ReferenceArgument<std::optional<Reference>, Owner> {
 };
 template <>
 struct Argument<at::IntArrayRef> : ReferenceArgument<at::IntArrayRef, c10::DimVector> {
+  static void add_to(Operands& operands, at::IntArrayRef value) {
+    operands.add_choice(static_cast<int64_t>(value.size()));
+  }
   static void sizes(Shrink& shrink, at::IntArrayRef value) { shrink.add(value); }
   static c10::DimVector tiny(at::IntArrayRef value, const Shrink& shrink) {
     return shrink.small(value);

@@ -43,7 +43,8 @@ void Operands::add(const at::Tensor& tensor, Access access) {
   const bool is_number = tensor.is_cpu() && tensor.dim() == 0;
   const bool is_single = has_elements && tensor.numel() == 1;
   mix(static_cast<uint64_t>(dtype) | uint64_t{has_elements} << 6 |
-      uint64_t{is_number} << 7 | uint64_t{is_single} << 8);
+      uint64_t{is_number} << 7 | uint64_t{is_single} << 8 |
+      uint64_t{tensor.dim() == 0} << 9);
   if (is_number) {
     return;
   }
@@ -56,7 +57,7 @@ void Operands::add(const at::Tensor& tensor, Access access) {
 
 void Operands::add(const at::Scalar& number) {
   numbers_.push_back(&number);
-  mix(static_cast<uint64_t>(number.type()) | 0x200);
+  mix(static_cast<uint64_t>(number.type()) | 0x400);
   // Orders of norms and exponents have code of their own.
   const double value = number.isComplex() ? 0 : number.to<double>();
   add_choice(value == std::floor(value) && std::abs(value) <= 2 ? std::lround(value)

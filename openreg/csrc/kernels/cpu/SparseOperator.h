@@ -9,7 +9,7 @@
 
 #include "csrc/aten/TensorArguments.h"
 #include "csrc/aten/structured/Signature.h"
-#include "csrc/kernels/cpu/Find.h"
+#include "csrc/kernels/cpu/LaunchAndWait.h"
 
 namespace openreg::cpu {
 
@@ -23,7 +23,7 @@ template <class Op, class... Args>
 struct SparseOperator<Op, at::Tensor(Args...)> {
   static at::Tensor call(Args... args) {
     const c10::Device device(at::kPrivateUse1, first_device(kNameOf<Op>, args...));
-    return find(kNameOf<Op>, device, &Op::call, args...);
+    return launch_and_bring(kNameOf<Op>, device, &Op::call, args...);
   }
 };
 // LITERALINCLUDE END: SPARSE_OPERATOR
@@ -32,7 +32,7 @@ template <class Op, class... Args>
 struct SparseOperator<Op, at::Tensor&(Args...)> {  // the last argument is out=
   static at::Tensor& call(Args... args) {
     at::Tensor& out = std::get<sizeof...(Args) - 1>(std::tie(args...));
-    find_into(kNameOf<Op>, out, &on_device, args...);
+    launch_and_bring_into(kNameOf<Op>, out, &on_device, args...);
     return out;
   }
 

@@ -22,13 +22,25 @@ bool is_about_dtypes(std::string_view message) {
   for (const std::string_view part :
        {"dtype", "scalar type", "ScalarType", "overflow", "same type",
         "not supported on", "not supported for", "not implemented for", "be cast to",
-        "floating point", "complex"}) {
+        "Promotion for", "floating point", "complex"}) {
     if (message.find(part) != std::string_view::npos) {
       return true;
     }
   }
   return false;
 }
+
+// For a scope: a warning that is given once per process is not used up by a trial.
+class WarnAlways {
+ public:
+  WarnAlways() { c10::WarningUtils::set_warnAlways(true); }
+  ~WarnAlways() { c10::WarningUtils::set_warnAlways(before_); }
+  WarnAlways(const WarnAlways&) = delete;
+  WarnAlways& operator=(const WarnAlways&) = delete;
+
+ private:
+  bool before_ = c10::WarningUtils::get_warnAlways();
+};
 
 }  // namespace
 
@@ -52,6 +64,7 @@ void Trial::remember(uint64_t signature) {
 
 bool run_trial(const char* name, c10::function_ref<void()> attempt) {
   const IgnoreWarnings ignored;
+  const WarnAlways again;
   const CpuDispatchGuard scope;
   const at::DisableRecordFunctionGuard unrecorded;
   const LaunchState state = LaunchState::of_caller(Reads::Precision);

@@ -84,7 +84,8 @@ void Device::raiseFault(orError_t error, const char* kernel, int stream,
   char text[900];
   std::snprintf(text, sizeof text,
                 "device %d stopped: kernel '%s' on stream %d failed with %s%s%s. Tasks "
-                "behind it were dropped; orDeviceReset() makes the device usable again",
+                "behind it were dropped; orDeviceReset(), simulator.reset() in Python, "
+                "makes the device usable again",
                 index_, kernel, stream, orGetErrorName(error), *words ? ": " : "",
                 words);
   faultWords_ = text;

@@ -45,8 +45,8 @@ void wait_for(const Found& found, c10::Device device);
 // LITERALINCLUDE START: LAUNCH_AND_WAIT
 // Launches `function` and waits for its result: a tensor of any layout, or nothing.
 template <class Function, class... Args>
-at::Tensor find_on_host(const char* name, c10::Device device, Function function,
-                        const Args&... args) {
+at::Tensor launch_and_wait(const char* name, c10::Device device, Function function,
+                           const Args&... args) {
   refuse_to_wait(name, device);
   const auto found = std::make_shared<Found>();
   auto pointer = as_pointer(function);
@@ -65,16 +65,16 @@ void bring_into(const char* name, const at::Tensor& out, const at::Tensor& found
 // The host waits in between, because it must allocate the result and only the device
 // has its number of elements.
 template <class Function, class... Args>
-at::Tensor find(const char* name, c10::Device device, Function function,
-                const Args&... args) {
-  return bring(name, device, find_on_host(name, device, function, args...));
+at::Tensor launch_and_bring(const char* name, c10::Device device, Function function,
+                            const Args&... args) {
+  return bring(name, device, launch_and_wait(name, device, function, args...));
 }
 
 // The same, into a sparse tensor of the same layout that the caller gave.
 template <class Function, class... Args>
-void find_into(const char* name, const at::Tensor& out, Function function,
-               const Args&... args) {
-  bring_into(name, out, find_on_host(name, out.device(), function, args...));
+void launch_and_bring_into(const char* name, const at::Tensor& out, Function function,
+                           const Args&... args) {
+  bring_into(name, out, launch_and_wait(name, out.device(), function, args...));
 }
 
 }  // namespace openreg::cpu

@@ -1,6 +1,6 @@
 // Runs a function of the CPU whose result only the device can size; see
 // docs/operators/sparse.md.
-#include "csrc/kernels/cpu/Find.h"
+#include "csrc/kernels/cpu/LaunchAndWait.h"
 
 #include <ATen/SparseCsrTensorUtils.h>
 #include <ATen/ops/_sparse_compressed_tensor_unsafe.h>
