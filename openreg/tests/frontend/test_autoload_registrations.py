@@ -66,7 +66,6 @@ MACROS = {
     "REGISTER_PRIVATEUSE1_DISPATCH": "writes a pointer",
     "REGISTER_PRIVATEUSE1_OBSERVER": "writes a pointer",
     "REGISTER_PRIVATEUSE1_PROFILER": "writes a pointer",
-    "TORCH_LIBRARY_FRAGMENT": "throws only for a schema that is there already",
     "TORCH_LIBRARY_IMPL": "throws with a torch that the version guard refuses before",
 }
 MACRO = re.compile(r"^([A-Z][A-Z0-9_]+)\(", re.MULTILINE)

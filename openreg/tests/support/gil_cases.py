@@ -73,6 +73,7 @@ class Case:
 WAITS: dict[str, Callable[[Case], Any]] = {
     "_synchronize": lambda c: _C._synchronize(0),
     "_drain_autograd_threads": lambda c: _C._drain_autograd_threads(),
+    "_sleep": lambda c: _C._sleep(1),
     "_ipc_send": lambda c: _C._ipc_send(c.storage),
     "_empty_cache": lambda c: _C._empty_cache(),
     "_caching_allocator_alloc": lambda c: _C._caching_allocator_alloc(TOO_LARGE),

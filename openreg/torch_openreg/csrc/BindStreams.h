@@ -4,6 +4,8 @@
 #include <torch/csrc/utils/pybind.h>
 
 #include "csrc/runtime/stream/OpenRegStream.h"
+#include "csrc/runtime/stream/Sleep.h"
+#include "torch_openreg/csrc/NoGil.h"
 
 namespace openreg {
 
@@ -21,6 +23,8 @@ inline void bind_streams(py::module_& m) {
       .def("back", &switch_back, "Makes current what was so before the switch.");
   m.def("_switch_to", &switch_to, py::arg("stream"),
         "Makes a stream and its device current; what takes that back.");
+  m.def("_sleep", &sleep, py::arg("cycles"), NoGil(),
+        "Keeps the current stream busy for so many nanoseconds.");
   m.def("_stream_priority", &priority, py::arg("stream"));
   m.def("_stream_priority_range", &priority_range, "Least and greatest.");
 }

@@ -279,4 +279,4 @@ def _sleep(cycles: int) -> None:
     number = _integer(cycles, "the number of cycles")
     if not 0 <= number < 2**63:
         raise ValueError(f"openreg: _sleep takes a number of cycles, but got {number}")
-    torch.ops.openreg._sleep(number)
+    _C._sleep(number)

@@ -1,5 +1,6 @@
 // The cells of LSTM and GRU made of other operators, for a device without kernels for
 // them; see docs/operators/fused-layers.md.
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/zeros_like.h>
 #include <torch/library.h>

@@ -41,10 +41,12 @@ void Operands::add(const at::Tensor& tensor, Access access) {
   reads_common_ |= access == Access::Read && dtype == common_ &&
                    !tensor.unsafeGetTensorImpl()->is_wrapped_number();
   const bool is_number = tensor.is_cpu() && tensor.dim() == 0;
-  const bool is_single = has_elements && tensor.numel() == 1;
+  uint64_t ones = 1;  // which dimensions are of size 1: these need no loop
+  for (const int64_t size : tensor.sizes()) {
+    ones = ones << 1 | uint64_t{size == 1};
+  }
   mix(static_cast<uint64_t>(dtype) | uint64_t{has_elements} << 6 |
-      uint64_t{is_number} << 7 | uint64_t{is_single} << 8 |
-      uint64_t{tensor.dim() == 0} << 9);
+      uint64_t{is_number} << 7 | ones << 8);
   if (is_number) {
     return;
   }
@@ -57,7 +59,7 @@ void Operands::add(const at::Tensor& tensor, Access access) {
 
 void Operands::add(const at::Scalar& number) {
   numbers_.push_back(&number);
-  mix(static_cast<uint64_t>(number.type()) | 0x400);
+  mix(static_cast<uint64_t>(number.type()) | 0xff00);
   // Orders of norms and exponents have code of their own.
   const double value = number.isComplex() ? 0 : number.to<double>();
   add_choice(value == std::floor(value) && std::abs(value) <= 2 ? std::lround(value)
