@@ -253,6 +253,9 @@ template <>
 struct Argument<at::IntArrayRef> : ReferenceArgument<at::IntArrayRef, c10::DimVector> {
   static void add_to(Operands& operands, at::IntArrayRef value) {
     operands.add_choice(static_cast<int64_t>(value.size()));
+    for (const int64_t number : value) {  // dimensions, or small sizes
+      operands.add_choice(number);
+    }
   }
   static void sizes(Shrink& shrink, at::IntArrayRef value) { shrink.add(value); }
   static c10::DimVector tiny(at::IntArrayRef value, const Shrink& shrink) {
