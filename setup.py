@@ -31,10 +31,13 @@ def torch_of_this_build() -> list[str]:
 
 
 def build_folder() -> Path:
-    """Where CMake builds for this Python and its torch, which is not imported."""
+    """Where CMake builds for this Python and its torch, which is not imported.
+
+    CMake refuses a build folder that was copied, so a copied clone has another one.
+    """
     torch = find_spec("torch")
     home = os.path.realpath(torch.origin) if torch and torch.origin else "none"
-    key = hashlib.sha256(home.encode()).hexdigest()[:8]
+    key = hashlib.sha256(f"{ROOT}\0{home}".encode()).hexdigest()[:8]
     return ROOT / "build" / f"cmake-{sys.implementation.cache_tag}-{key}"
 
 

@@ -4,6 +4,7 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from zlib import crc32
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
@@ -17,7 +18,9 @@ class CMakeBuild(build_ext):
     """Runs CMake once, which puts four shared objects into the package."""
 
     def run(self) -> None:
-        build = ROOT / "build" / sys.implementation.cache_tag
+        # CMake refuses a folder that was copied: its place is part of the name.
+        place = f"{sys.implementation.cache_tag}-{crc32(bytes(ROOT)):08x}"
+        build = ROOT / "build" / place
         package = Path(self.build_lib).resolve() / "torch_starter"
         configure = ["cmake", "-G", "Ninja", "-S", ROOT, "-B", build]
         configure += [f"-DPython_EXECUTABLE={sys.executable}"]

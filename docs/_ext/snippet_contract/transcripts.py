@@ -70,8 +70,8 @@ def parse_transcript(body: str, line: int) -> tuple[list[Command], list[Problem]
     problems += [
         Problem(
             command.line,
-            "this builds in the clone, and what it leaves there is copied by the"
-            " next page. Copy the folder first.",
+            "this builds in the clone, which all pages share, and leaves files there."
+            " Copy the folder first.",
         )
         for command in commands
         if "pip install" in command.source and "$OPENREG_REPOSITORY" in command.source

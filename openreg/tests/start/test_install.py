@@ -1,5 +1,6 @@
 # Both ways to install the package; see docs/start/install.md.
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -75,3 +76,34 @@ def test_pip_install_editable(empty_environment, tmp_path):
                 path.rmdir()
     assert Path(where) == PACKAGE / "__init__.py"
     assert values == "[2.0, 2.0]"
+
+
+FOLDER = """
+import os, subprocess, sys, setuptools
+setuptools.setup = lambda **options: None
+subprocess.run = lambda command, **options: commands.append(command)
+commands = []
+path = os.path.abspath("setup.py")
+names = {"__name__": "setup", "__file__": path}
+exec(compile(open(path).read(), path, "exec"), names)
+builder = names["CMakeBuild"](setuptools.Distribution())
+builder.build_lib, builder.inplace = "lib", False
+builder.run()
+print(commands[0][commands[0].index("-B") + 1])
+"""
+
+
+@pytest.mark.parametrize("source", ["setup.py", "openreg/starter/setup.py"])
+def test_a_copied_folder_is_not_built_where_the_original_was(source, tmp_path):
+    """CMake refuses a build folder that was copied with the sources."""
+    names = set()
+    for place in ("first", "second"):
+        folder = tmp_path / place
+        folder.mkdir()
+        shutil.copy(ROOT / source, folder)
+        command = [sys.executable, "-c", FOLDER]
+        printed = subprocess.check_output(command, cwd=folder, text=True)
+        build = Path(printed.strip())
+        assert build.parent == folder / "build"
+        names.add(build.name)
+    assert len(names) == 2
