@@ -37,7 +37,8 @@ BROUGHT = [
         [
             *(f"csrc/kernels/{name}.*" for name in ("Attention", "Convolution", "Rnn")),
             *("csrc/kernels/Transformer.cpp", "csrc/kernels/CosineSimilarity.cpp"),
-            *("csrc/kernels/Sparse*", "csrc/kernels/cpu/Sparse*", "csrc/kernels/cpu/LaunchAndWait.*"),
+            *("csrc/kernels/Sparse*", "csrc/kernels/cpu/Sparse*"),
+            "csrc/kernels/cpu/LaunchAndWait.*",
             *("csrc/kernels/Quantized*", "csrc/kernels/FakeQuantize.cpp"),
             "csrc/kernels/cpu/RandomKernel.*",
         ],

@@ -74,9 +74,9 @@ void combine(const Tensor& means, const Tensor& invstds, const Tensor& counts,
 }
 // LITERALINCLUDE END: GATHER_STATS
 
-Tensor& elemt(const Tensor& input, const OptionalTensor& weight,
-              const OptionalTensor& bias, const Tensor& mean, const Tensor& invstd,
-              double, Tensor& out) {
+Tensor& normalize(const Tensor& input, const OptionalTensor& weight,
+                  const OptionalTensor& bias, const Tensor& mean, const Tensor& invstd,
+                  double, Tensor& out) {
   Tensor y = (input - by_channel(mean, input)) * by_channel(invstd, input);
   if (is_given(weight)) {
     y = y * by_channel(*weight, input);
@@ -109,10 +109,11 @@ std::tuple<Tensor&, Tensor&, Tensor&, Tensor&> backward_reduce(
   return {sum_dy, sum_dy_xmu, grad_weight, grad_bias};
 }
 
-Tensor& backward_elemt(const Tensor& grad_out, const Tensor& input, const Tensor& mean,
-                       const Tensor& invstd, const OptionalTensor& weight,
-                       const Tensor& sum_dy, const Tensor& sum_dy_xmu,
-                       const Tensor& count, Tensor& grad_in) {
+Tensor& backward_normalize(const Tensor& grad_out, const Tensor& input,
+                           const Tensor& mean, const Tensor& invstd,
+                           const OptionalTensor& weight, const Tensor& sum_dy,
+                           const Tensor& sum_dy_xmu, const Tensor& count,
+                           Tensor& grad_in) {
   const Tensor total = in_statistics_dtype(count.sum(), input);
   const Tensor scale = by_channel(invstd, input);
   const Tensor slope = by_channel(sum_dy_xmu, input) / total;
@@ -157,11 +158,11 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
       m, gather_stats);
   structured_without_out<op::batch_norm_gather_stats_with_counts, BatchNormGatherStats>(
       m, gather_stats_with_counts);
-  cpu::on_cpu_without_out<op::batch_norm_elemt, BatchNormElemt, elemt>(m);
+  cpu::on_cpu_without_out<op::batch_norm_elemt, BatchNormElemt, normalize>(m);
   cpu::on_cpu_without_out<op::batch_norm_backward_reduce, BatchNormBackwardReduce,
                           backward_reduce>(m);
   cpu::on_cpu_without_out<op::batch_norm_backward_elemt, BatchNormBackwardElemt,
-                          backward_elemt>(m);
+                          backward_normalize>(m);
 }
 // LITERALINCLUDE END: REGISTER_SYNC_BATCH_NORM
 

@@ -73,7 +73,11 @@ CONTEXTS: dict[str, tuple[Make, Callable[[], object], bool]] = {
         is_held,
         False,
     ),
-    "delay": (lambda: openreg.simulator.delay(3, seed=5), openreg.simulator._get_delay, False),
+    "delay": (
+        lambda: openreg.simulator.delay(3, seed=5),
+        openreg.simulator._get_delay,
+        False,
+    ),
 }
 
 

@@ -265,11 +265,15 @@ def test_it_ships_what_a_custom_operator_needs():
     (library,) = map(Path, torch_openreg.utils.library_paths())
     headers = {str(path.relative_to(include)) for path in include.rglob("*.h")}
     launch = {f"{name}.h" for name in ("Argument", "HostKernel", "Launch", "Trial")}
-    launch |= {f"{name}.h" for name in ("LaunchState", "Operands", "Shrink", "TensorArg")}
+    launch |= {
+        f"{name}.h" for name in ("LaunchState", "Operands", "Shrink", "TensorArg")
+    }
     stream = "csrc/runtime/stream/OpenRegStream.h"
     assert {"openreg.h", "csrc/Export.h", stream} < headers
     rooms = {name: Path(name).parts[1] for name in headers if name.startswith("csrc/")}
-    assert {Path(name).name for name, room in rooms.items() if room == "kernels"} == launch
+    assert {
+        Path(name).name for name, room in rooms.items() if room == "kernels"
+    } == launch
     assert "aten" not in rooms.values()
     assert (library / "libtorch_openreg.so").is_file()
     for target in ("openreg", "torch_openreg"):

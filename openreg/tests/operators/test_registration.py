@@ -133,7 +133,7 @@ def test_numbers_that_do_not_fit_are_refused_on_the_host(call, message):
 @pytest.mark.parametrize("dtype", [torch.uint16, torch.uint64, torch.float8_e4m3fn])
 def test_dtypes_without_addition_are_refused_on_the_host(dtype):
     for device in ("cpu", "openreg"):
-        with pytest.raises(NotImplementedError, match='"add(_stub)?" not implemented for'):
+        with pytest.raises(NotImplementedError, match=r'"add(_stub)?" not implemented'):
             torch.zeros(4, dtype=dtype, device=device) + 1
     assert torch.ones(1, device="openreg").item() == 1.0
 

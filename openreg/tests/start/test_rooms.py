@@ -1,5 +1,5 @@
-# What a vendor writes is in two folders, and the rest does not refer to what is in them;
-# see openreg/csrc/README.md.
+# A vendor writes two folders, and the rest does not refer to what is in them; see
+# openreg/csrc/README.md.
 import re
 from pathlib import Path
 
@@ -38,7 +38,7 @@ def test_the_backend_has_nothing_of_the_simulation(room):
     # The type of a function, in a comment, and what CUDA's compiler has for its host.
     assert found <= {
         "aten/structured/Signature.h: "
-        "// The type of at::cpu::mul_outf and its like: the arguments, then the outputs."
+        "// The type of at::cpu::mul_outf: the arguments, then the outputs."
     }
 
 

@@ -21,9 +21,8 @@ struct Pointwise : at::TensorIteratorBase {
         .cast_common_dtype_to_outputs(true)
         .enforce_safe_casting_to_output(true)
         .add_output(maybe_get_output(0));
-    for_each_tensor(
-        [&](const at::Tensor& tensor) { config.add_const_input(tensor); },
-        args...);
+    for_each_tensor([&](const at::Tensor& tensor) { config.add_const_input(tensor); },
+                    args...);
     build(config);
   }
 };

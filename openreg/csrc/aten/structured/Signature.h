@@ -1,4 +1,5 @@
-// C++ types that follow from the schema of an operator; see docs/operators/structured.md.
+// C++ types that follow from the schema of an operator; see
+// docs/operators/structured.md.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -68,7 +69,7 @@ struct OutResult<std::index_sequence<0>> {
   using type = at::Tensor&;
 };
 
-// The type of at::cpu::mul_outf and its like: the arguments, then the outputs.
+// The type of at::cpu::mul_outf: the arguments, then the outputs.
 template <class Arguments, class Outputs>
 struct OutFunction;
 template <class... Args, size_t... I>

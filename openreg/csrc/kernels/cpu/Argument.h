@@ -39,11 +39,11 @@ class OPENREG_EXPORT Aliases {
 // LITERALINCLUDE START: ARGUMENT
 // For a parameter of type `Parameter` of a device function:
 //   Given            what the host passes;
-//   add_to           tells the checks before a launch about it;
+//   add_to           reports it to the checks before a launch;
 //   capture          what the launch keeps until the function runs: values, never
 //                    references, because the caller's arguments are gone by then;
 //   alias            in device code, the argument again, over the device's memory;
-//   sizes            tells of the numbers that a trial makes small;
+//   sizes            returns the numbers that a trial makes small;
 //   tiny             a small one like it, on the CPU, for a trial.
 template <class Parameter>
 struct Argument {  // numbers, dtypes, flags: by value

@@ -11,8 +11,8 @@
 
 namespace openreg::cpu {
 
-// Copies each result to its output. ATen leaves out what was not requested, as an
-// output_mask tells, or has it all the same.
+// Copies each result to its output. ATen leaves out what was not requested, because of
+// an output_mask, or has it all the same.
 inline void copy_results(const at::Tensor& result, at::Tensor& out) {
   if (result.defined() && out.defined()) {
     out.copy_(result);

@@ -16,7 +16,7 @@ namespace openreg::cpu {
 // larger stays larger, because ATen chooses its code by that too.
 class OPENREG_EXPORT Shrink {
  public:
-  // Tells of what is to be mapped, before the first call of a function below.
+  // What is to be mapped, before the first call of a function below.
   void add(const at::Tensor& tensor);
   void add(at::IntArrayRef numbers);
   void end_of_arguments();
