@@ -2,7 +2,7 @@
 
 Explained in CONTRIBUTING.md, "Writing a chapter". The author writes
 
-    ```{literalinclude} ../../openreg/csrc/runtime/device/OpenRegGuard.cpp
+    ```{literalinclude} ../../openreg/csrc/runtime/interface/OpenRegGuardImpl.cpp
     :language: cpp
     :start-after: LITERALINCLUDE START: GUARD_REGISTER
     :end-before: LITERALINCLUDE END: GUARD_REGISTER

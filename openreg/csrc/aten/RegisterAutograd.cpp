@@ -1,7 +1,7 @@
 // Registers a backward of our own; see docs/operators/autograd-function.md.
 #include <torch/library.h>
 
-#include "csrc/aten/NativeFunctions.h"
+#include "csrc/aten/ops/NativeFunctions.h"
 
 namespace openreg {
 

@@ -5,8 +5,8 @@
 #include <set>
 #include <string>
 
-#include "csrc/aten/NativeFunctions.h"
 #include "csrc/aten/ops/Layouts.h"
+#include "csrc/aten/ops/NativeFunctions.h"
 
 namespace openreg {
 namespace {

@@ -1,7 +1,7 @@
 // Registers the smallest useful set of operators; see docs/operators/minimal.md.
 #include <torch/library.h>
 
-#include "csrc/aten/NativeFunctions.h"
+#include "csrc/aten/ops/NativeFunctions.h"
 
 namespace openreg {
 

@@ -5,7 +5,7 @@
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <c10/util/Logging.h>
 
-#include "csrc/aten/TensorMemory.h"
+#include "csrc/aten/common/TensorMemory.h"
 #include "csrc/distributed/Checks.h"
 #include "csrc/distributed/DataTypes.h"
 #include "csrc/distributed/GlooNet.h"

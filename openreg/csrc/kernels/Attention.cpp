@@ -16,7 +16,6 @@
 
 #include <limits>
 
-#include "csrc/aten/host/Attention.h"
 #include "csrc/kernels/cpu/Launch.h"
 
 // The CPU has a fused kernel too, and the device borrows it where it applies: no
@@ -224,26 +223,4 @@ void kernels::attention_backward(const at::Tensor& grad_out, const at::Tensor& q
       grads[0], grads[1], grads[2], grads[3]);
 }
 
-// LITERALINCLUDE START: REGISTER_EFFICIENT_ATTENTION
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("_scaled_dot_product_efficient_attention", efficient_attention);
-  m.impl("_scaled_dot_product_efficient_attention_backward",
-         efficient_attention_backward);
-}
-// LITERALINCLUDE END: REGISTER_EFFICIENT_ATTENTION
-
-// LITERALINCLUDE START: REGISTER_ATTENTION
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("_scaled_dot_product_fused_attention_overrideable", fused_attention);
-  m.impl("_scaled_dot_product_fused_attention_overrideable_backward",
-         fused_attention_backward);
-  m.impl("_fused_sdp_choice", choose_attention);  // for callers of its name only
-}
-
 }  // namespace openreg
-
-namespace at::native {
-// This is the choice that scaled_dot_product_attention makes.
-REGISTER_PRIVATEUSE1_DISPATCH(_fused_sdp_choice_stub, &openreg::choose_attention)
-}  // namespace at::native
-// LITERALINCLUDE END: REGISTER_ATTENTION

@@ -5,7 +5,6 @@
 #include <ATen/ops/convolution_backward.h>
 #include <torch/library.h>
 
-#include "csrc/aten/host/Convolution.h"
 #include "csrc/kernels/cpu/Functions.h"
 #include "csrc/kernels/cpu/Launch.h"
 
@@ -35,12 +34,5 @@ void kernels::convolution_backward(const at::Tensor& grad_output,
               dilation, transposed, output_padding, groups, mask, grads[0], grads[1],
               grads[2]);
 }
-
-// LITERALINCLUDE START: REGISTER_CONVOLUTION
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("convolution_overrideable", convolution_overrideable);
-  m.impl("convolution_backward_overrideable", convolution_backward_overrideable);
-}
-// LITERALINCLUDE END: REGISTER_CONVOLUTION
 
 }  // namespace openreg

@@ -21,7 +21,7 @@ void launch_copy(const at::Tensor& src, const at::Tensor& dst) {
   }
 }
 
-[[maybe_unused]] const bool registered = ((copy_kernel = launch_copy), true);
+[[maybe_unused]] const bool copy_registered = ((copy_kernel = launch_copy), true);
 // LITERALINCLUDE END: COPY_KERNEL
 
 }  // namespace

@@ -19,7 +19,6 @@
 #include <ATen/ops/tril_meta.h>
 #include <ATen/ops/triu_meta.h>
 
-#include "csrc/aten/host/Indexing.h"
 #include "csrc/aten/meta/Indexing.h"
 #include "csrc/kernels/cpu/Functions.h"
 #include "csrc/kernels/cpu/OnCpu.h"
@@ -145,14 +144,6 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
 }
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("index.Tensor", index);
-  m.impl("index.Tensor_out", index_out);
-  m.impl("_index_put_impl_", index_put_impl_);
-  m.impl("masked_fill_.Scalar", masked_fill_scalar_);
-  m.impl("masked_fill_.Tensor", masked_fill_tensor_);
-  m.impl("index_fill_.int_Scalar", index_fill_scalar_);
-  m.impl("index_fill_.int_Tensor", index_fill_tensor_);
-  m.impl("masked_scatter_", masked_scatter_);
   cpu::on_cpu<op::index_select, op::index_select_out, IndexSelect,
               at::index_select_outf>(m);
   cpu::on_cpu<op::nonzero, op::nonzero_out, Nonzero, at::nonzero_outf>(m);

@@ -10,18 +10,19 @@
 
 namespace openreg::kernels {
 
+using IndexList =
+    c10::List<std::optional<at::Tensor>>;  // undefined: the whole dimension
+
 // Each launches a kernel. Where elements of what it writes share memory, it computes
 // all the same.
 
 // Writes the elements of `self` that `indices` select to `out`. The indices are
 // numbers.
-void index(const at::Tensor& self, const c10::List<std::optional<at::Tensor>>& indices,
-           const at::Tensor& out);
+void index(const at::Tensor& self, const IndexList& indices, const at::Tensor& out);
 
 // Writes or adds `values` to the elements of `out` that `indices` select. The values
 // broadcast to the selection; `unsafe` skips the check of the indices.
-void index_put(const at::Tensor& out,
-               const c10::List<std::optional<at::Tensor>>& indices,
+void index_put(const at::Tensor& out, const IndexList& indices,
                const at::Tensor& values, bool accumulate, bool unsafe);
 
 // Writes `value`, a tensor of no dimension or a number, to the elements of `out` where

@@ -7,7 +7,7 @@
 #include <ATen/ops/mm.h>
 #include <ATen/ops/stack.h>
 
-#include "csrc/aten/TensorArguments.h"
+#include "csrc/aten/common/TensorArguments.h"
 #include "csrc/kernels/cpu/OnCpu.h"
 
 namespace openreg {

@@ -8,7 +8,6 @@
 #include <ATen/ops/quantize_per_tensor.h>
 #include <torch/library.h>
 
-#include "csrc/aten/host/QuantizedTensors.h"
 #include "csrc/kernels/cpu/Launch.h"
 #include "csrc/runtime/errors/IgnoreWarnings.h"
 
@@ -88,16 +87,6 @@ void kernels::int_repr(const Tensor& codes, Tensor& out) {
         numbers.copy_(integers(quantized));
       },
       codes, out);
-}
-
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("quantize_per_tensor", quantize_per_tensor);
-  m.impl("quantize_per_tensor.tensor_qparams", quantize_per_tensor_params);
-  m.impl("quantize_per_channel", quantize_per_channel);
-}
-TORCH_LIBRARY_IMPL(aten, QuantizedPrivateUse1, m) {
-  m.impl("dequantize.self", dequantize);
-  m.impl("int_repr", int_repr);
 }
 
 }  // namespace openreg

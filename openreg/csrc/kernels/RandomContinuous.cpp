@@ -11,7 +11,6 @@
 #include <cmath>
 #include <limits>
 
-#include "csrc/aten/host/RandomContinuous.h"
 #include "csrc/kernels/cpu/BoxMuller.h"
 #include "csrc/kernels/cpu/Launch.h"
 #include "csrc/kernels/cpu/RandomKernel.h"
@@ -149,24 +148,3 @@ void cauchy(const at::Tensor& self, PhiloxKernelState random, double median,
 }
 
 }  // namespace openreg::kernels
-
-namespace openreg {
-
-// LITERALINCLUDE START: RANDOM
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("uniform_", uniform_);
-  m.impl("normal_", normal_);
-  m.impl("log_normal_", log_normal_);
-  m.impl("exponential_", exponential_);
-  m.impl("cauchy_", cauchy_);
-  // Take a parameter for each element.
-  m.impl("normal.Tensor_float", normal_tensor_float);
-  m.impl("normal.float_Tensor", normal_float_tensor);
-  m.impl("normal.Tensor_Tensor", normal_tensor_tensor);
-  m.impl("normal.Tensor_float_out", normal_tensor_float_out);
-  m.impl("normal.float_Tensor_out", normal_float_tensor_out);
-  m.impl("normal.Tensor_Tensor_out", normal_tensor_tensor_out);
-}
-// LITERALINCLUDE END: RANDOM
-
-}  // namespace openreg

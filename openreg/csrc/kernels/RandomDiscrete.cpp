@@ -12,7 +12,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "csrc/aten/host/RandomDiscrete.h"
 #include "csrc/kernels/cpu/Launch.h"
 #include "csrc/kernels/cpu/RandomKernel.h"
 
@@ -184,18 +183,3 @@ void randperm(const at::Tensor& self, PhiloxKernelState random) {
 }
 
 }  // namespace openreg::kernels
-
-namespace openreg {
-
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("random_", random_);
-  m.impl("random_.from", random_from_);
-  m.impl("random_.to", random_to_);
-  m.impl("bernoulli_.float", bernoulli_float_);
-  m.impl("bernoulli_.Tensor", bernoulli_tensor_);
-  m.impl("bernoulli.out", bernoulli_out);
-  m.impl("geometric_", geometric_);
-  m.impl("randperm.generator_out", randperm_out);
-}
-
-}  // namespace openreg

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "csrc/aten/host/RandomMultinomial.h"
 #include "csrc/kernels/cpu/Launch.h"
 #include "csrc/kernels/cpu/RandomKernel.h"
 
@@ -95,12 +94,3 @@ void multinomial_without_replacement(const at::Tensor& rows, PhiloxKernelState r
 }
 
 }  // namespace openreg::kernels
-
-namespace openreg {
-
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("multinomial", multinomial);
-  m.impl("multinomial.out", multinomial_out);
-}
-
-}  // namespace openreg

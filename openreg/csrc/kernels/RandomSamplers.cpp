@@ -15,7 +15,7 @@
 #include <cmath>
 #include <limits>
 
-#include "csrc/aten/host/ValueCheck.h"
+#include "csrc/aten/ops/ValueCheck.h"
 #include "csrc/aten/structured/Structured.h"
 #include "csrc/kernels/cpu/Launch.h"
 #include "csrc/kernels/cpu/RandomKernel.h"
@@ -204,7 +204,7 @@ PhiloxKernelState reserve_for(const at::Tensor& out,
 
 void poisson(const at::Tensor& rate, const std::optional<at::Generator>& generator,
              at::Tensor& out) {
-  TORCH_CHECK(all_elements(rate, kernels::ValueRange::NotNegative),
+  TORCH_CHECK(all_elements(rate, ValueRange::NotNegative),
               "invalid Poisson rate, expected rate to be non-negative");
   launch("poisson", draw_poisson, rate, reserve_for(out, generator), out);
 }

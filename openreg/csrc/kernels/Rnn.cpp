@@ -9,7 +9,6 @@
 #include <ATen/ops/zeros_like.h>
 #include <torch/library.h>
 
-#include "csrc/aten/host/Rnn.h"
 #include "csrc/kernels/cpu/Launch.h"
 
 namespace openreg {
@@ -153,14 +152,5 @@ void kernels::gru_cell_backward(const at::Tensor& grad_hy, const at::Tensor& wor
   cpu::launch("gru_cell_backward", run_gru_cell_backward, grad_hy, workspace,
               grad_input, grad_hidden, grad_hx, grad_input_bias, grad_hidden_bias);
 }
-
-// LITERALINCLUDE START: REGISTER_RNN
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("_thnn_fused_lstm_cell", fused_lstm_cell);
-  m.impl("_thnn_fused_lstm_cell_backward_impl", fused_lstm_cell_backward);
-  m.impl("_thnn_fused_gru_cell", fused_gru_cell);
-  m.impl("_thnn_fused_gru_cell_backward", fused_gru_cell_backward);
-}
-// LITERALINCLUDE END: REGISTER_RNN
 
 }  // namespace openreg

@@ -6,7 +6,6 @@
 #include <ATen/ops/mul_ops.h>
 #include <ATen/ops/sparse_sampled_addmm.h>
 
-#include "csrc/aten/host/SparseProducts.h"
 #include "csrc/kernels/cpu/SparseOperator.h"
 
 namespace openreg::kernels {
@@ -57,21 +56,3 @@ Tensor& product_of_sparse(const Tensor& self, const Tensor& other, Tensor& out) 
 }
 
 }  // namespace openreg::kernels
-
-namespace openreg {
-
-TORCH_LIBRARY_IMPL(aten, SparsePrivateUse1, m) {
-  m.impl("add.out", coo_add_out);
-  m.impl("addmm", coo_addmm);
-  m.impl("addmm.out", coo_addmm_out);
-  m.impl("addmm_", coo_addmm_);
-  m.impl("mul.out", coo_mul_out);
-}
-
-TORCH_LIBRARY_IMPL(aten, SparseCsrPrivateUse1, m) {
-  m.impl("add.out", compressed_add_out);
-  m.impl("addmm.out", compressed_addmm_out);
-  m.impl("sparse_sampled_addmm", csr_sampled_addmm);
-}
-
-}  // namespace openreg

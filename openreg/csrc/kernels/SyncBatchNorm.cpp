@@ -9,7 +9,7 @@
 #include <ATen/ops/var_mean.h>
 #include <c10/util/DimVector.h>
 
-#include "csrc/aten/TensorArguments.h"
+#include "csrc/aten/common/TensorArguments.h"
 #include "csrc/kernels/cpu/OnCpu.h"
 
 namespace openreg {

@@ -7,13 +7,15 @@
 #include <ATen/ops/unique_dim_consecutive.h>
 #include <torch/library.h>
 
-#include "csrc/aten/host/Unique.h"
+#include <tuple>
+
 #include "csrc/kernels/cpu/Launch.h"
 
 namespace openreg::kernels {
 namespace {
 
 using at::Tensor;
+using ThreeTensors = std::tuple<Tensor, Tensor, Tensor>;
 
 // Functions of ATen with the same parameters. Slices are found with `dim` as the first
 // dimension.
@@ -86,15 +88,3 @@ void unique_dim_consecutive(const Tensor& self, int64_t dim, bool sorted, bool i
 }
 
 }  // namespace openreg::kernels
-
-namespace openreg {
-
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("_unique", unique);
-  m.impl("_unique2", unique2);
-  m.impl("unique_dim", unique_dim);
-  m.impl("unique_consecutive", unique_consecutive);
-  m.impl("unique_dim_consecutive", unique_dim_consecutive);
-}
-
-}  // namespace openreg

@@ -1,16 +1,15 @@
 // Questions about values that only the device can answer; see docs/frontend/random.md.
-#include "csrc/kernels/ValueCheck.h"
-
 #include <ATen/Dispatch.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
+#include "csrc/aten/ops/ValueCheck.h"
 #include "csrc/kernels/cpu/Launch.h"
 #include "csrc/kernels/cpu/RandomKernel.h"
 
-namespace openreg::kernels {
+namespace openreg {
 namespace {
 
 template <class T, class Predicate>
@@ -52,11 +51,13 @@ void answer_for(const at::Tensor& tensor, ValueRange range, bool must_hold,
       });
 }
 
-}  // namespace
-
-void check_values(const at::Tensor& tensor, ValueRange range, bool must_hold,
+void launch_check(const at::Tensor& tensor, ValueRange range, bool must_hold,
                   const at::Tensor& answer) {
   cpu::launch("check values", answer_for, tensor, range, must_hold, answer);
 }
 
-}  // namespace openreg::kernels
+[[maybe_unused]] const bool check_registered =
+    ((check_values_kernel = launch_check), true);
+
+}  // namespace
+}  // namespace openreg

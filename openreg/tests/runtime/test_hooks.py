@@ -38,7 +38,7 @@ def test_the_table_has_each_member_with_both_kinds():
 
 @pytest.mark.smoke
 def test_our_hooks_override_each_member():
-    text = (CSRC / "runtime/device/OpenRegHooks.h").read_text()
+    text = (CSRC / "runtime/interface/OpenRegHooks.h").read_text()
     ours = re.findall(r"(\w+)\([^()]*\) const override", text)
     assert sorted(ours) == sorted(MEMBERS)
 

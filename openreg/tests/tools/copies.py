@@ -35,7 +35,7 @@ TOOL = STARTER.parent / "new_backend.py"
 DRIVER = "third_party/openreg"
 # One for each kind of new name: classes, macros, registered names, another library.
 FEW = [
-    "csrc/runtime/device/AcmeGuard.cpp",
+    "csrc/runtime/interface/AcmeGuardImpl.cpp",
     "csrc/runtime/graph/AcmeGraph.cpp",
     "csrc/runtime/memory/AcmeAllocatorConfig.cpp",
     "csrc/distributed/ProcessGroupACMECCL.cpp",

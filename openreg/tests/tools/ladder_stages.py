@@ -79,6 +79,7 @@ STAGES = [
             "csrc/runtime/StarterDeviceAllocator.cpp",
             "csrc/aten/*.*",
             "csrc/aten/ops/Factory.cpp",
+            "csrc/aten/ops/NativeFunctions.h",
             "csrc/aten/ops/Copy.cpp",
         ),
     ),

@@ -7,7 +7,7 @@
 #include <array>
 #include <tuple>
 
-#include "csrc/aten/TensorArguments.h"
+#include "csrc/aten/common/TensorArguments.h"
 
 namespace openreg {
 namespace {

@@ -1,18 +1,22 @@
 // The host half of fused scaled dot product attention; see docs/operators/attention.md.
-#include "csrc/aten/host/Attention.h"
-
 #include <ATen/Context.h>
 #include <ATen/ExpandUtils.h>
+#include <ATen/core/Tensor.h>
 #include <ATen/native/transformers/attention.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/empty_strided.h>
+#include <c10/core/SymInt.h>
+#include <torch/library.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <tuple>
 
-#include "csrc/aten/TensorArguments.h"
+#include "csrc/aten/common/TensorArguments.h"
 #include "csrc/aten/ops/CheckScalar.h"
 #include "csrc/kernels/Attention.h"
 #include "csrc/runtime/random/OpenRegGenerator.h"
@@ -214,9 +218,10 @@ at::Tensor empty_with_aligned_rows(const at::Tensor& bias) {
   return at::empty(sizes, bias.options()).slice(-1, 0, row);
 }
 
-}  // namespace
-
 // LITERALINCLUDE START: ATTENTION_CHOICE
+// Answers torch's question which implementation to take: an at::SDPBackend. The fused
+// one, unless the arguments or the user forbid it; then the math one. Throws if the
+// user forbids both.
 int64_t choose_attention(const at::Tensor& query, const at::Tensor& key,
                          const at::Tensor& value,
                          const std::optional<at::Tensor>& attn_mask, double, bool,
@@ -245,6 +250,11 @@ int64_t choose_attention(const at::Tensor& query, const at::Tensor& key,
 // LITERALINCLUDE END: ATTENTION_CHOICE
 
 // LITERALINCLUDE START: ATTENTION
+// query [B, H, L, E], key [B, Hkv, S, E], value [B, Hkv, S, Ev], where Hkv divides H;
+// attn_bias is added to the scores and broadcasts to [B, H, L, S]. Returns the output
+// [B, H, L, Ev], the logsumexp of the scores [B, H, L], two tensors that only nested
+// tensors need (undefined), L, S, the seed and the offset of the dropout, and a debug
+// mask (undefined).
 std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, c10::SymInt, c10::SymInt,
            at::Tensor, at::Tensor, at::Tensor>
 fused_attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
@@ -266,6 +276,7 @@ fused_attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor
 }
 // LITERALINCLUDE END: ATTENTION
 
+// The gradients of query, key, value and attn_bias; undefined where the mask is false.
 std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> fused_attention_backward(
     const at::Tensor& grad_out, const at::Tensor& query, const at::Tensor& key,
     const at::Tensor& value, const at::Tensor& attn_bias,
@@ -294,6 +305,10 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> fused_attention_backw
 // -- what context parallelism calls; see docs/modules/context-parallel.md --
 
 // LITERALINCLUDE START: EFFICIENT_ATTENTION
+// As fused_attention, under the name of CUDA's memory-efficient kernel, which context
+// parallelism calls: the output [B, H, L, Ev], the logsumexp [B, H, L], where L is
+// filled up to a multiple of 32 (without elements unless `compute_log_sumexp`), seed
+// and offset.
 std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> efficient_attention(
     const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
     const std::optional<at::Tensor>& attn_bias, bool compute_log_sumexp,
@@ -317,6 +332,8 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> efficient_attention(
 }
 // LITERALINCLUDE END: EFFICIENT_ATTENTION
 
+// The gradients of query, key, value and attn_bias; undefined where the mask is false.
+// `logsumexp` has L positions or more.
 std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> efficient_attention_backward(
     const at::Tensor& grad_out, const at::Tensor& query, const at::Tensor& key,
     const at::Tensor& value, const at::Tensor& attn_bias, const at::Tensor& out,
@@ -352,4 +369,27 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> efficient_attention_b
   return {grads[0], grads[1], grads[2], grads[3]};
 }
 
+// LITERALINCLUDE START: REGISTER_EFFICIENT_ATTENTION
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("_scaled_dot_product_efficient_attention", efficient_attention);
+  m.impl("_scaled_dot_product_efficient_attention_backward",
+         efficient_attention_backward);
+}
+// LITERALINCLUDE END: REGISTER_EFFICIENT_ATTENTION
+
+// LITERALINCLUDE START: REGISTER_ATTENTION
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("_scaled_dot_product_fused_attention_overrideable", fused_attention);
+  m.impl("_scaled_dot_product_fused_attention_overrideable_backward",
+         fused_attention_backward);
+  m.impl("_fused_sdp_choice", choose_attention);  // for callers of its name only
+}
+
+}  // namespace
 }  // namespace openreg
+
+namespace at::native {
+// This is the choice that scaled_dot_product_attention makes.
+REGISTER_PRIVATEUSE1_DISPATCH(_fused_sdp_choice_stub, &openreg::choose_attention)
+}  // namespace at::native
+// LITERALINCLUDE END: REGISTER_ATTENTION

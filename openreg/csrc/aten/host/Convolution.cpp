@@ -1,10 +1,14 @@
 // The host half of convolutions; see docs/operators/composite.md.
-#include "csrc/aten/host/Convolution.h"
-
+#include <ATen/core/Tensor.h>
 #include <ATen/native/ConvUtils.h>
 #include <ATen/ops/empty.h>
+#include <torch/library.h>
 
-#include "csrc/aten/TensorArguments.h"
+#include <array>
+#include <optional>
+#include <tuple>
+
+#include "csrc/aten/common/TensorArguments.h"
 #include "csrc/aten/ops/CheckScalar.h"
 #include "csrc/kernels/Convolution.h"
 
@@ -110,9 +114,9 @@ void check_dtypes(const at::Tensor& input, const at::Tensor& weight,
       supported, "openreg: convolution is not implemented for '", dtype, "'");
 }
 
-}  // namespace
-
 // LITERALINCLUDE START: CONVOLUTION
+// All of torch's convolutions end here: of 1 to 3 dimensions, transposed or not. Those
+// of one dimension arrive as images of height 1.
 at::Tensor convolution_overrideable(const at::Tensor& input, const at::Tensor& weight,
                                     const std::optional<at::Tensor>& bias,
                                     at::IntArrayRef stride, at::IntArrayRef padding,
@@ -134,6 +138,7 @@ at::Tensor convolution_overrideable(const at::Tensor& input, const at::Tensor& w
 }
 // LITERALINCLUDE END: CONVOLUTION
 
+// The gradients of input, weight and bias; undefined where `output_mask` is false.
 std::tuple<at::Tensor, at::Tensor, at::Tensor> convolution_backward_overrideable(
     const at::Tensor& grad_output, const at::Tensor& input, const at::Tensor& weight,
     at::IntArrayRef stride, at::IntArrayRef padding, at::IntArrayRef dilation,
@@ -166,4 +171,12 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> convolution_backward_overrideable
   return {grads[0], grads[1], grads[2]};
 }
 
+// LITERALINCLUDE START: REGISTER_CONVOLUTION
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("convolution_overrideable", convolution_overrideable);
+  m.impl("convolution_backward_overrideable", convolution_backward_overrideable);
+}
+// LITERALINCLUDE END: REGISTER_CONVOLUTION
+
+}  // namespace
 }  // namespace openreg

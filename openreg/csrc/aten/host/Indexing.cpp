@@ -1,17 +1,20 @@
 // Operators that read or write elements by index or mask; see
 // docs/operators/structured.md.
-#include "csrc/aten/host/Indexing.h"
-
 #include <ATen/ExpandUtils.h>
 #include <ATen/MemoryOverlap.h>
 #include <ATen/WrapDimUtils.h>
+#include <ATen/core/List.h>
+#include <ATen/core/Tensor.h>
 #include <ATen/native/IndexingUtils.h>
 #include <ATen/native/TensorAdvancedIndexingUtils.h>
 #include <ATen/ops/index_meta.h>
 #include <ATen/ops/index_ops.h>
 #include <ATen/ops/zeros.h>
+#include <c10/core/Scalar.h>
+#include <torch/library.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "csrc/aten/ops/CheckScalar.h"
 #include "csrc/aten/ops/HostCheck.h"
@@ -20,6 +23,8 @@
 
 namespace openreg {
 namespace {
+
+using kernels::IndexList;
 
 using Launch = void(const StructuredCall&, const at::Tensor&, const IndexList&,
                     at::Tensor&);
@@ -154,6 +159,25 @@ at::Tensor lone_mask(const at::Tensor& self, const IndexList& indices) {
                             : at::Tensor();
 }
 
+at::Tensor index(const at::Tensor& self, const IndexList& indices) {
+  return index_op().compute(Form::Functional, {}, self, as_numbers(self, indices))[0];
+}
+
+at::Tensor& index_out(const at::Tensor& self, const IndexList& indices,
+                      at::Tensor& out) {
+  index_op().compute(Form::Out, {out}, self, as_numbers(self, indices));
+  return out;
+}
+
+at::Tensor& masked_fill_scalar_(at::Tensor& self, const at::Tensor& mask,
+                                const at::Scalar& value) {
+  check_same_device("masked_fill_", self, mask);
+  check_mask("masked_fill_", self, mask);
+  check_scalar(value, self.scalar_type());
+  kernels::masked_fill(self, mask, value);
+  return self;
+}
+
 // self[mask] = value, for one value: unlike indices, a mask needs no wait.
 at::Tensor& fill_where(at::Tensor& self, const at::Tensor& mask,
                        const at::Tensor& value) {
@@ -163,18 +187,6 @@ at::Tensor& fill_where(at::Tensor& self, const at::Tensor& mask,
   check_mask("masked_fill_", self, mask);
   kernels::masked_fill(self, mask, value.reshape({}));
   return self;
-}
-
-}  // namespace
-
-at::Tensor index(const at::Tensor& self, const IndexList& indices) {
-  return index_op().compute(Form::Functional, {}, self, as_numbers(self, indices))[0];
-}
-
-at::Tensor& index_out(const at::Tensor& self, const IndexList& indices,
-                      at::Tensor& out) {
-  index_op().compute(Form::Out, {out}, self, as_numbers(self, indices));
-  return out;
 }
 
 at::Tensor& index_put_impl_(at::Tensor& self, const IndexList& indices,
@@ -190,15 +202,6 @@ at::Tensor& index_put_impl_(at::Tensor& self, const IndexList& indices,
   const IndexList numbers = as_numbers(self, indices);
   check_values(self, numbers, values);
   kernels::index_put(self, numbers, values, accumulate, unsafe);
-  return self;
-}
-
-at::Tensor& masked_fill_scalar_(at::Tensor& self, const at::Tensor& mask,
-                                const at::Scalar& value) {
-  check_same_device("masked_fill_", self, mask);
-  check_mask("masked_fill_", self, mask);
-  check_scalar(value, self.scalar_type());
-  kernels::masked_fill(self, mask, value);
   return self;
 }
 
@@ -256,4 +259,16 @@ at::Tensor& masked_scatter_(at::Tensor& self, const at::Tensor& mask,
   return self;
 }
 
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("index.Tensor", index);
+  m.impl("index.Tensor_out", index_out);
+  m.impl("_index_put_impl_", index_put_impl_);
+  m.impl("masked_fill_.Scalar", masked_fill_scalar_);
+  m.impl("masked_fill_.Tensor", masked_fill_tensor_);
+  m.impl("index_fill_.int_Scalar", index_fill_scalar_);
+  m.impl("index_fill_.int_Tensor", index_fill_tensor_);
+  m.impl("masked_scatter_", masked_scatter_);
+}
+
+}  // namespace
 }  // namespace openreg

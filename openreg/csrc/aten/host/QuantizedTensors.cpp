@@ -1,15 +1,15 @@
 // The host half of tensors of a quantized dtype; see
 // docs/operators/quantized-and-nested.md.
-#include "csrc/aten/host/QuantizedTensors.h"
-
+#include <ATen/core/Tensor.h>
 #include <ATen/ops/aminmax.h>
 #include <ATen/ops/dequantize.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/quantize_per_channel.h>
 #include <ATen/ops/quantize_per_tensor.h>
 #include <ATen/quantized/Quantizer.h>
+#include <torch/library.h>
 
-#include "csrc/aten/TensorArguments.h"
+#include "csrc/aten/common/TensorArguments.h"
 #include "csrc/aten/ops/Fallback.h"
 #include "csrc/aten/ops/HostCheck.h"
 #include "csrc/kernels/QuantizedTensors.h"
@@ -46,8 +46,6 @@ void check_zero_point(const char* name, int64_t zero_point, at::ScalarType dtype
   TORCH_CHECK(fits, "openreg: ", name, ": the zero point ", zero_point,
               " does not fit into ", dtype);
 }
-
-}  // namespace
 
 // LITERALINCLUDE START: QUANTIZE_PER_TENSOR
 at::Tensor quantize_per_tensor(const at::Tensor& self, double scale, int64_t zero_point,
@@ -105,6 +103,7 @@ at::Tensor quantize_per_channel(const at::Tensor& self, const at::Tensor& scales
   return out;
 }
 
+// Of a quantized tensor.
 at::Tensor dequantize(const at::Tensor& self) {
   const at::QScheme scheme = self.qscheme();
   if (!has_kernel(self.scalar_type()) ||
@@ -145,4 +144,15 @@ at::Tensor int_repr(const at::Tensor& self) {
   return out;
 }
 
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("quantize_per_tensor", quantize_per_tensor);
+  m.impl("quantize_per_tensor.tensor_qparams", quantize_per_tensor_params);
+  m.impl("quantize_per_channel", quantize_per_channel);
+}
+TORCH_LIBRARY_IMPL(aten, QuantizedPrivateUse1, m) {
+  m.impl("dequantize.self", dequantize);
+  m.impl("int_repr", int_repr);
+}
+
+}  // namespace
 }  // namespace openreg

@@ -1,9 +1,11 @@
 // Uniform, normal and what follows from them; see docs/frontend/random.md.
-#include "csrc/aten/host/RandomContinuous.h"
-
 #include <ATen/MemoryOverlap.h>
+#include <ATen/core/Generator.h>
+#include <ATen/core/Tensor.h>
 #include <ATen/native/DistributionTemplates.h>
+#include <torch/library.h>
 
+#include <optional>
 #include <type_traits>
 
 #include "csrc/aten/host/RandomFill.h"
@@ -11,6 +13,8 @@
 
 namespace openreg {
 namespace {
+
+using OptionalGenerator = std::optional<at::Generator>;
 
 namespace templates = at::native::templates;
 
@@ -72,8 +76,6 @@ struct Cauchy {
   }
 };
 
-}  // namespace
-
 // LITERALINCLUDE START: UNIFORM_CHECKED
 at::Tensor& uniform_(at::Tensor& self, double from, double to,
                      OptionalGenerator generator) {
@@ -106,6 +108,7 @@ at::Tensor& cauchy_(at::Tensor& self, double median, double sigma,
                                                                generator);
 }
 
+// Mean, std or both are tensors.
 at::Tensor normal_tensor_float(const at::Tensor& mean, double std,
                                OptionalGenerator generator) {
   return templates::normal_impl<Normal, OpenRegGeneratorImpl>(mean, std, generator);
@@ -139,4 +142,22 @@ at::Tensor& normal_tensor_tensor_out(const at::Tensor& mean, const at::Tensor& s
                                                                   generator);
 }
 
+// LITERALINCLUDE START: RANDOM
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("uniform_", uniform_);
+  m.impl("normal_", normal_);
+  m.impl("log_normal_", log_normal_);
+  m.impl("exponential_", exponential_);
+  m.impl("cauchy_", cauchy_);
+  // Take a parameter for each element.
+  m.impl("normal.Tensor_float", normal_tensor_float);
+  m.impl("normal.float_Tensor", normal_float_tensor);
+  m.impl("normal.Tensor_Tensor", normal_tensor_tensor);
+  m.impl("normal.Tensor_float_out", normal_tensor_float_out);
+  m.impl("normal.float_Tensor_out", normal_float_tensor_out);
+  m.impl("normal.Tensor_Tensor_out", normal_tensor_tensor_out);
+}
+// LITERALINCLUDE END: RANDOM
+
+}  // namespace
 }  // namespace openreg

@@ -1,23 +1,27 @@
 // Integers, coins and permutations; see docs/frontend/random.md.
-#include "csrc/aten/host/RandomDiscrete.h"
-
 #include <ATen/Dispatch.h>
 #include <ATen/MemoryOverlap.h>
+#include <ATen/core/Generator.h>
+#include <ATen/core/Tensor.h>
 #include <ATen/native/DistributionTemplates.h>
 #include <ATen/native/TensorFactories.h>
 #include <c10/util/BFloat16-math.h>
+#include <torch/library.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <type_traits>
 
 #include "csrc/aten/host/RandomFill.h"
-#include "csrc/aten/host/ValueCheck.h"
+#include "csrc/aten/ops/ValueCheck.h"
 #include "csrc/kernels/RandomDiscrete.h"
 
 namespace openreg {
 namespace {
+
+using OptionalGenerator = std::optional<at::Generator>;
 
 namespace templates = at::native::templates;
 __extension__ using int128 = __int128;
@@ -152,7 +156,7 @@ struct BernoulliTensor {
                                 p.scalar_type(), "'");
     const at::Tensor wide =
         p.to(self.options().dtype(at::kDouble)).expand(self.sizes());
-    TORCH_CHECK(all_elements(wide, kernels::ValueRange::Probability),
+    TORCH_CHECK(all_elements(wide, ValueRange::Probability),
                 "Expected p_in >= 0 && p_in <= 1 to be true, but got false: bernoulli_ "
                 "expects all probabilities to be in [0, 1]");
     check_coins(self);
@@ -169,8 +173,6 @@ struct Geometric {
     fill_random(self, generator, /*words=*/2, kernels::geometric, p);
   }
 };
-
-}  // namespace
 
 at::Tensor& random_(at::Tensor& self, OptionalGenerator generator) {
   return templates::random_impl<Random, OpenRegGeneratorImpl>(self, generator);
@@ -225,4 +227,16 @@ at::Tensor& randperm_out(int64_t n, OptionalGenerator generator, at::Tensor& out
   return out;
 }
 
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("random_", random_);
+  m.impl("random_.from", random_from_);
+  m.impl("random_.to", random_to_);
+  m.impl("bernoulli_.float", bernoulli_float_);
+  m.impl("bernoulli_.Tensor", bernoulli_tensor_);
+  m.impl("bernoulli.out", bernoulli_out);
+  m.impl("geometric_", geometric_);
+  m.impl("randperm.generator_out", randperm_out);
+}
+
+}  // namespace
 }  // namespace openreg

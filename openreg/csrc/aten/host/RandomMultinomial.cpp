@@ -1,16 +1,21 @@
 // Draws of indices by their probabilities; see docs/frontend/random.md.
-#include "csrc/aten/host/RandomMultinomial.h"
-
 #include <ATen/MemoryOverlap.h>
+#include <ATen/core/Generator.h>
+#include <ATen/core/Tensor.h>
+#include <torch/library.h>
 
-#include "csrc/aten/NativeFunctions.h"
-#include "csrc/aten/host/ValueCheck.h"
+#include <optional>
+
+#include "csrc/aten/ops/NativeFunctions.h"
+#include "csrc/aten/ops/ValueCheck.h"
 #include "csrc/kernels/RandomMultinomial.h"
 #include "csrc/runtime/random/OpenRegGenerator.h"
 #include "csrc/runtime/random/Philox.h"
 
 namespace openreg {
 namespace {
+
+using OptionalGenerator = std::optional<at::Generator>;
 
 constexpr int64_t kMaxCategories = 1 << 24;
 
@@ -43,10 +48,8 @@ void check_draws(const at::Tensor& self, int64_t samples, bool replacement,
 bool cumulate(const at::Tensor& rows) {
   const at::Tensor sums = new_tensor({rows.size(0)}, at::kDouble, rows.device());
   kernels::cumulate_rows(rows, sums);
-  return all_elements(sums, kernels::ValueRange::Positive);
+  return all_elements(sums, ValueRange::Positive);
 }
-
-}  // namespace
 
 at::Tensor& multinomial_out(const at::Tensor& self, int64_t samples, bool replacement,
                             OptionalGenerator generator, at::Tensor& out) {
@@ -61,13 +64,13 @@ at::Tensor& multinomial_out(const at::Tensor& self, int64_t samples, bool replac
   work.copy_(self.dim() == 1 ? self.unsqueeze(0) : self);
   if (replacement) {
     TORCH_CHECK(
-        all_elements(work, kernels::ValueRange::NotNegative),  // false for NaN
+        all_elements(work, ValueRange::NotNegative),  // false for NaN
         "invalid multinomial distribution (encountering probability entry < 0)");
-    TORCH_CHECK(all_elements(work, kernels::ValueRange::Finite),
+    TORCH_CHECK(all_elements(work, ValueRange::Finite),
                 "invalid multinomial distribution (encountering probability entry = "
                 "infinity or NaN)");
   } else {
-    TORCH_CHECK(all_elements(work, kernels::ValueRange::FiniteNotNegative),
+    TORCH_CHECK(all_elements(work, ValueRange::FiniteNotNegative),
                 "probability tensor contains either `inf`, `nan` or element < 0");
   }
   at::Tensor sums = work;
@@ -103,4 +106,10 @@ at::Tensor multinomial(const at::Tensor& self, int64_t samples, bool replacement
   return out;
 }
 
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("multinomial", multinomial);
+  m.impl("multinomial.out", multinomial_out);
+}
+
+}  // namespace
 }  // namespace openreg

@@ -1,17 +1,25 @@
 // The host half of the fused cells of LSTM and GRU; see docs/operators/fused-layers.md.
-#include "csrc/aten/host/Rnn.h"
-
+#include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
+#include <torch/library.h>
 
 #include <array>
+#include <optional>
+#include <tuple>
 
-#include "csrc/aten/TensorArguments.h"
+#include "csrc/aten/common/TensorArguments.h"
 #include "csrc/aten/ops/CheckScalar.h"
 #include "csrc/kernels/Rnn.h"
 
 namespace openreg {
 namespace {
+
+// What a cell does after its two matrix products. Torch's lstm and gru call these for
+// every device that is not the CPU; the CPU has no such kernels. `input_gates` and
+// `hidden_gates` are the products, for B sequences and H units: [B, 4 H] for LSTM, in
+// the order input, forget, cell, output; [B, 3 H] for GRU: reset, update, new.
+using optional_tensor = std::optional<at::Tensor>;
 
 // Checks what a forward kernel relies on; `state` is [B, H].
 void check_cell(const char* name, int64_t gates, const at::Tensor& input_gates,
@@ -51,9 +59,8 @@ void check_grad(const char* name, const optional_tensor& tensor,
               " and of size ", sizes);
 }
 
-}  // namespace
-
 // LITERALINCLUDE START: LSTM_CELL
+// Returns the new hidden state, the new cell state, and what the backward needs.
 std::tuple<at::Tensor, at::Tensor, at::Tensor> fused_lstm_cell(
     const at::Tensor& input_gates, const at::Tensor& hidden_gates, const at::Tensor& cx,
     const optional_tensor& input_bias, const optional_tensor& hidden_bias) {
@@ -68,6 +75,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> fused_lstm_cell(
 }
 // LITERALINCLUDE END: LSTM_CELL
 
+// Returns the gradients of the gates, of the cell state, and of either bias.
 std::tuple<at::Tensor, at::Tensor, at::Tensor> fused_lstm_cell_backward(
     const optional_tensor& grad_hy, const optional_tensor& grad_cy,
     const at::Tensor& cx, const at::Tensor& cy, const at::Tensor& workspace,
@@ -94,6 +102,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> fused_lstm_cell_backward(
   return {grad_gates, grad_cx, grad_bias};
 }
 
+// Returns the new hidden state, and what the backward needs.
 std::tuple<at::Tensor, at::Tensor> fused_gru_cell(const at::Tensor& input_gates,
                                                   const at::Tensor& hidden_gates,
                                                   const at::Tensor& hx,
@@ -108,6 +117,7 @@ std::tuple<at::Tensor, at::Tensor> fused_gru_cell(const at::Tensor& input_gates,
   return {hy, workspace};
 }
 
+// Returns the gradients of both gates, of the hidden state, and of both biases.
 std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor>
 fused_gru_cell_backward(const at::Tensor& grad_hy, const at::Tensor& workspace,
                         bool has_bias) {
@@ -129,4 +139,14 @@ fused_gru_cell_backward(const at::Tensor& grad_hy, const at::Tensor& workspace,
   return {grad_input, grad_hidden, grad_hx, grad_input_bias, grad_hidden_bias};
 }
 
+// LITERALINCLUDE START: REGISTER_RNN
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("_thnn_fused_lstm_cell", fused_lstm_cell);
+  m.impl("_thnn_fused_lstm_cell_backward_impl", fused_lstm_cell_backward);
+  m.impl("_thnn_fused_gru_cell", fused_gru_cell);
+  m.impl("_thnn_fused_gru_cell_backward", fused_gru_cell_backward);
+}
+// LITERALINCLUDE END: REGISTER_RNN
+
+}  // namespace
 }  // namespace openreg

@@ -1,8 +1,7 @@
 // Products and sums with a sparse operand; see docs/operators/sparse.md.
-#include "csrc/aten/host/SparseProducts.h"
-
 #include <ATen/Context.h>
 #include <ATen/ExpandUtils.h>
+#include <ATen/core/Tensor.h>
 #include <ATen/native/CPUFallback.h>
 #include <ATen/ops/_sparse_compressed_tensor_unsafe.h>
 #include <ATen/ops/add_ops.h>
@@ -10,8 +9,10 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/mul_ops.h>
 #include <ATen/ops/sparse_sampled_addmm_ops.h>
+#include <c10/core/Scalar.h>
+#include <torch/library.h>
 
-#include "csrc/aten/SparseMembers.h"
+#include "csrc/aten/common/SparseMembers.h"
 #include "csrc/aten/ops/CheckScalar.h"
 #include "csrc/aten/ops/Layouts.h"
 #include "csrc/kernels/SparseProducts.h"
@@ -97,8 +98,6 @@ bool is_compressed_product(const at::Tensor& mat1, const at::Tensor& mat2) {
          (dtype == at::kFloat || dtype == at::kDouble || dtype == at::kComplexFloat ||
           dtype == at::kComplexDouble);
 }
-
-}  // namespace
 
 // LITERALINCLUDE START: COO_ADDMM
 // What is not a product of matrices goes to the CPU, which says what is wrong with it.
@@ -235,4 +234,18 @@ at::Tensor csr_sampled_addmm(const at::Tensor& self, const at::Tensor& mat1,
   return out;
 }
 
+TORCH_LIBRARY_IMPL(aten, SparsePrivateUse1, m) {
+  m.impl("add.out", coo_add_out);
+  m.impl("addmm", coo_addmm);
+  m.impl("addmm.out", coo_addmm_out);
+  m.impl("addmm_", coo_addmm_);
+  m.impl("mul.out", coo_mul_out);
+}
+TORCH_LIBRARY_IMPL(aten, SparseCsrPrivateUse1, m) {
+  m.impl("add.out", compressed_add_out);
+  m.impl("addmm.out", compressed_addmm_out);
+  m.impl("sparse_sampled_addmm", csr_sampled_addmm);
+}
+
+}  // namespace
 }  // namespace openreg

@@ -1,16 +1,23 @@
 // Distinct values; see docs/operators/meta-functions.md.
-#include "csrc/aten/host/Unique.h"
-
 #include <ATen/WrapDimUtils.h>
+#include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/unique_dim.h>
 #include <ATen/ops/unique_dim_consecutive.h>
+#include <torch/library.h>
+
+#include <optional>
+#include <tuple>
 
 #include "csrc/aten/ops/HostCheck.h"
 #include "csrc/kernels/Unique.h"
 
 namespace openreg {
 namespace {
+
+// The values, for each element of the input the index of its value, and how often each
+// value occurs.
+using ThreeTensors = std::tuple<at::Tensor, at::Tensor, at::Tensor>;
 
 // Only the device finds how many values there are. The kernel writes the number, and
 // the values to tensors that are large enough for all. The host waits for the number
@@ -58,8 +65,6 @@ ThreeTensors distinct_slices(const at::Tensor& self, int64_t dim, bool sorted,
   return distinct<kKernel, true>(self, axis, sorted, inverse, counts);
 }
 
-}  // namespace
-
 ThreeTensors unique2(const at::Tensor& self, bool sorted, bool inverse, bool counts) {
   return distinct<kernels::unique2, false>(self, 0, sorted, inverse, counts);
 }
@@ -90,4 +95,13 @@ ThreeTensors unique_consecutive(const at::Tensor& self, bool inverse, bool count
   return distinct<kernels::unique_consecutive, false>(self, 0, true, inverse, counts);
 }
 
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("_unique", unique);
+  m.impl("_unique2", unique2);
+  m.impl("unique_dim", unique_dim);
+  m.impl("unique_consecutive", unique_consecutive);
+  m.impl("unique_dim_consecutive", unique_dim_consecutive);
+}
+
+}  // namespace
 }  // namespace openreg

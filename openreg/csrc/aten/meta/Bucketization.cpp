@@ -5,7 +5,7 @@
 #include <ATen/native/BucketizationUtils.h>
 #include <ATen/ops/empty.h>
 
-#include "csrc/aten/TensorArguments.h"
+#include "csrc/aten/common/TensorArguments.h"
 
 namespace openreg {
 

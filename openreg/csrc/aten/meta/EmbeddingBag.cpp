@@ -6,7 +6,7 @@
 #include <ATen/ops/_embedding_bag_per_sample_weights_backward.h>
 #include <ATen/ops/embedding_renorm.h>
 
-#include "csrc/aten/TensorArguments.h"
+#include "csrc/aten/common/TensorArguments.h"
 #include "csrc/aten/ops/HostCheck.h"
 
 namespace openreg {

@@ -11,7 +11,7 @@
 #include <cmath>
 #include <limits>
 
-#include "csrc/aten/TensorArguments.h"
+#include "csrc/aten/common/TensorArguments.h"
 #include "csrc/aten/ops/HostCheck.h"
 
 namespace openreg {

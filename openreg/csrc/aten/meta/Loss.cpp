@@ -9,7 +9,7 @@
 #include <ATen/ops/result_type.h>
 #include <c10/util/DimVector.h>
 
-#include "csrc/aten/TensorArguments.h"
+#include "csrc/aten/common/TensorArguments.h"
 #include "csrc/aten/ops/HostCheck.h"
 
 namespace openreg {

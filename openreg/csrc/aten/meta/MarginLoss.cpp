@@ -7,7 +7,7 @@
 #include <ATen/ops/multilabel_margin_loss_backward.h>
 #include <ATen/ops/multilabel_margin_loss_forward.h>
 
-#include "csrc/aten/TensorArguments.h"
+#include "csrc/aten/common/TensorArguments.h"
 #include "csrc/aten/ops/HostCheck.h"
 
 namespace openreg {

@@ -6,7 +6,7 @@
 #include <ATen/ops/nll_loss2d_backward.h>
 #include <ATen/ops/nll_loss2d_forward.h>
 
-#include "csrc/aten/TensorArguments.h"
+#include "csrc/aten/common/TensorArguments.h"
 #include "csrc/aten/ops/HostCheck.h"
 
 namespace openreg {

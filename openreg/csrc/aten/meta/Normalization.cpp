@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "csrc/aten/TensorArguments.h"
+#include "csrc/aten/common/TensorArguments.h"
 #include "csrc/aten/ops/CheckScalar.h"
 
 namespace openreg {

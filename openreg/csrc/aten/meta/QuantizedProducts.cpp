@@ -2,7 +2,7 @@
 // docs/modules/quantization.md.
 #include "csrc/aten/meta/QuantizedProducts.h"
 
-#include "csrc/aten/TensorArguments.h"
+#include "csrc/aten/common/TensorArguments.h"
 
 namespace openreg {
 namespace {

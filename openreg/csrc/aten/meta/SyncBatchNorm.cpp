@@ -4,7 +4,7 @@
 
 #include <ATen/OpMathType.h>
 
-#include "csrc/aten/TensorArguments.h"
+#include "csrc/aten/common/TensorArguments.h"
 #include "csrc/aten/ops/CheckScalar.h"
 
 namespace openreg {

@@ -2,7 +2,7 @@
 // docs/operators/fused-layers.md.
 #include "csrc/aten/meta/Transformer.h"
 
-#include "csrc/aten/TensorArguments.h"
+#include "csrc/aten/common/TensorArguments.h"
 #include "csrc/aten/ops/CheckScalar.h"
 
 namespace openreg {

@@ -26,7 +26,7 @@
 #include <tuple>
 #include <vector>
 
-#include "csrc/aten/TensorArguments.h"
+#include "csrc/aten/common/TensorArguments.h"
 #include "csrc/aten/ops/HostCheck.h"
 
 namespace openreg {

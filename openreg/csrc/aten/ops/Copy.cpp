@@ -1,5 +1,5 @@
 // Copies to, from and inside a device; see docs/operators/minimal-copies.md.
-#include "csrc/aten/NativeFunctions.h"
+#include "csrc/aten/ops/NativeFunctions.h"
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/MemoryOverlap.h>
@@ -12,10 +12,10 @@
 #include <c10/core/DeviceGuard.h>
 #include <c10/core/Event.h>
 
-#include "csrc/aten/TensorMemory.h"
+#include "csrc/aten/common/TensorMemory.h"
 #include "csrc/aten/ops/CopyKernel.h"
+#include "csrc/runtime/device/AfterSynchronize.h"
 #include "csrc/runtime/device/OpenRegGuard.h"
-#include "csrc/runtime/stream/AfterSynchronize.h"
 #include "csrc/runtime/stream/OpenRegStream.h"
 #include "csrc/runtime/stream/StreamCapture.h"
 

@@ -1,5 +1,5 @@
 // An operator with a backward of its own; see docs/operators/autograd-function.md.
-#include "csrc/aten/NativeFunctions.h"
+#include "csrc/aten/ops/NativeFunctions.h"
 
 #include <ATen/ExpandUtils.h>
 #include <ATen/TensorOperators.h>

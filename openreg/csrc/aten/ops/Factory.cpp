@@ -1,5 +1,5 @@
 // Creates tensors and sets their storage; see docs/operators/minimal-copies.md.
-#include "csrc/aten/NativeFunctions.h"
+#include "csrc/aten/ops/NativeFunctions.h"
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/native/Resize.h>

@@ -2,7 +2,7 @@
 #include <ATen/core/Tensor.h>
 #include <torch/library.h>
 
-#include "csrc/aten/TensorMemory.h"
+#include "csrc/aten/common/TensorMemory.h"
 #include "csrc/runtime/device/OpenRegGuard.h"
 #include "csrc/runtime/stream/OpenRegStream.h"
 

@@ -10,8 +10,8 @@
 
 #include <algorithm>
 
-#include "csrc/aten/CpuDispatchGuard.h"
-#include "csrc/aten/TensorArguments.h"
+#include "csrc/aten/common/CpuDispatchGuard.h"
+#include "csrc/aten/common/TensorArguments.h"
 #include "csrc/runtime/errors/IgnoreWarnings.h"
 
 namespace openreg {

@@ -6,10 +6,10 @@
 #include <ATen/ops/_sparse_mm_reduce_impl.h>
 #include <c10/core/TensorOptions.h>
 
-#include "csrc/aten/NativeFunctions.h"
-#include "csrc/aten/SparseMembers.h"
-#include "csrc/aten/TensorArguments.h"
+#include "csrc/aten/common/SparseMembers.h"
+#include "csrc/aten/common/TensorArguments.h"
 #include "csrc/aten/ops/Fallback.h"
+#include "csrc/aten/ops/NativeFunctions.h"
 #include "csrc/runtime/device/OpenRegFunctions.h"
 
 namespace openreg {

@@ -1,5 +1,5 @@
 // Views of memory; see docs/operators/minimal-copies.md.
-#include "csrc/aten/NativeFunctions.h"
+#include "csrc/aten/ops/NativeFunctions.h"
 
 #include <ATen/ops/_reshape_alias_native.h>
 #include <ATen/ops/as_strided_native.h>

@@ -4,7 +4,7 @@
 
 #include <ATen/TensorIterator.h>
 
-#include "csrc/aten/TensorArguments.h"
+#include "csrc/aten/common/TensorArguments.h"
 
 namespace openreg {
 

@@ -8,7 +8,7 @@
 
 #include <array>
 
-#include "csrc/aten/TensorArguments.h"
+#include "csrc/aten/common/TensorArguments.h"
 #include "csrc/aten/structured/MetaArgument.h"
 #include "csrc/aten/structured/Signature.h"
 #include "csrc/aten/structured/StructuredOutput.h"

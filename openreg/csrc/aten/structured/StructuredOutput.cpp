@@ -4,7 +4,7 @@
 
 #include <ATen/native/Resize.h>
 
-#include "csrc/aten/NativeFunctions.h"
+#include "csrc/aten/ops/NativeFunctions.h"
 
 namespace openreg {
 namespace {

@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-#include "csrc/aten/CpuDispatchGuard.h"
+#include "csrc/aten/common/CpuDispatchGuard.h"
 #include "csrc/kernels/cpu/KernelWarnings.h"
 #include "csrc/runtime/device/OpenRegGuard.h"
 #include "csrc/runtime/errors/OpenRegException.h"

@@ -4,7 +4,7 @@
 
 #include <torch/library.h>
 
-#include "csrc/aten/TensorArguments.h"
+#include "csrc/aten/common/TensorArguments.h"
 #include "csrc/aten/structured/Signature.h"
 #include "csrc/kernels/cpu/Launch.h"
 

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "csrc/runtime/stream/AfterSynchronize.h"
+#include "csrc/runtime/device/AfterSynchronize.h"
 
 namespace openreg::cpu {
 
@@ -36,7 +36,7 @@ void KernelWarnings::report() {
 // LITERALINCLUDE END: KERNEL_WARNINGS
 
 namespace {
-[[maybe_unused]] const bool registered = [] {
+[[maybe_unused]] const bool warnings_registered = [] {
   after_synchronize = [] { KernelWarnings::get().report(); };
   return true;
 }();

@@ -7,7 +7,7 @@
 #include <ATen/ops/_sparse_coo_tensor_with_dims_and_tensors.h>
 #include <ATen/ops/empty.h>
 
-#include "csrc/aten/SparseMembers.h"
+#include "csrc/aten/common/SparseMembers.h"
 #include "csrc/runtime/stream/OpenRegStream.h"
 #include "csrc/runtime/stream/StreamCapture.h"
 

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <type_traits>
 
-#include "csrc/aten/TensorArguments.h"
+#include "csrc/aten/common/TensorArguments.h"
 #include "csrc/aten/structured/Signature.h"
 #include "csrc/kernels/cpu/LaunchAndWait.h"
 

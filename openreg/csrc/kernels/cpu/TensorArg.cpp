@@ -9,8 +9,8 @@
 
 #include <cstring>
 
-#include "csrc/aten/SparseMembers.h"
-#include "csrc/aten/TensorMemory.h"
+#include "csrc/aten/common/SparseMembers.h"
+#include "csrc/aten/common/TensorMemory.h"
 #include "csrc/runtime/errors/IgnoreWarnings.h"
 
 namespace openreg::cpu {

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "csrc/aten/CpuDispatchGuard.h"
+#include "csrc/aten/common/CpuDispatchGuard.h"
 #include "csrc/kernels/cpu/LaunchState.h"
 #include "csrc/runtime/errors/IgnoreWarnings.h"
 

@@ -3,9 +3,9 @@
 
 #include <atomic>
 
+#include "csrc/runtime/device/AfterSynchronize.h"
 #include "csrc/runtime/device/OpenRegGuard.h"
-#include "csrc/runtime/stream/AfterSynchronize.h"
-#include "csrc/runtime/stream/OpenRegTrace.h"
+#include "csrc/runtime/device/OpenRegTrace.h"
 
 namespace openreg {
 

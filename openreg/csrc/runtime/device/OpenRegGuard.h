@@ -1,64 +1,23 @@
-// The guard: switches devices, streams, events; see docs/runtime/guard.md.
+// Makes a device current for a scope; see docs/runtime/guard.md.
 #pragma once
 
-#include <c10/core/impl/DeviceGuardImplInterface.h>
-#include <c10/core/impl/InlineDeviceGuard.h>
+#include "csrc/runtime/device/OpenRegFunctions.h"
 
 namespace openreg {
 
-// Follows c10/core/impl/DeviceGuardImplInterface.h. Every member acts on the calling
-// thread; `noexcept` members swallow errors of the driver, all others throw them.
-// LITERALINCLUDE START: GUARD
-class OpenRegGuardImpl final : public c10::impl::DeviceGuardImplInterface {
+// LITERALINCLUDE START: SCOPED_GUARD
+// Makes a device current for a scope: for use inside the backend, as CUDAGuard is in
+// CUDA's. Cheaper than c10::DeviceGuard, which looks the guard up first.
+class OpenRegGuard {
  public:
-  static constexpr c10::DeviceType static_type = c10::DeviceType::PrivateUse1;
-  OpenRegGuardImpl() = default;
-  explicit OpenRegGuardImpl(c10::DeviceType type) { TORCH_CHECK(type == static_type); }
-  c10::DeviceType type() const override { return static_type; }
+  explicit OpenRegGuard(DeviceIndex device) : previous_(exchange_device(device)) {}
+  ~OpenRegGuard() { orSetDevice(previous_); }  // cannot fail: it was current
+  OpenRegGuard(const OpenRegGuard&) = delete;
+  OpenRegGuard& operator=(const OpenRegGuard&) = delete;
 
-  // Devices.
-  c10::Device getDevice() const override;
-  void setDevice(c10::Device device) const override;
-  c10::Device exchangeDevice(c10::Device device) const override;
-  void uncheckedSetDevice(c10::Device device) const noexcept override;
-  c10::DeviceIndex deviceCount() const noexcept override;
-  c10::DeviceCapability getDeviceCapability(c10::Device device) const override;
-  void synchronizeDevice(c10::DeviceIndex device) const override;
-  // LITERALINCLUDE END: GUARD
-
-  // LITERALINCLUDE START: GUARD_STREAMS
-  // Streams.
-  c10::Stream getStream(c10::Device device) const override;
-  c10::Stream getDefaultStream(c10::Device device) const override;
-  c10::Stream getStreamFromGlobalPool(c10::Device device,
-                                      bool high_priority) const override;
-  c10::Stream getNewStream(c10::Device device, int priority) const override;
-  c10::Stream exchangeStream(c10::Stream stream) const override;
-  void* getStreamNativeHandle(c10::Stream stream) const override;
-  bool queryStream(const c10::Stream& stream) const override;
-  void synchronizeStream(const c10::Stream& stream) const override;
-  bool isStreamCapturing(const c10::Stream& stream) const override;
-  void recordDataPtrOnStream(const c10::DataPtr& ptr,
-                             const c10::Stream& stream) const override;
-  // LITERALINCLUDE END: GUARD_STREAMS
-
-  // LITERALINCLUDE START: GUARD_EVENTS
-  // Events. `void*` is the driver's orEvent_t, created by the first record.
-  void record(void** event, const c10::Stream& stream, c10::DeviceIndex device,
-              c10::EventFlag flag) const override;
-  void block(void* event, const c10::Stream& stream) const override;
-  bool queryEvent(void* event) const override;
-  void synchronizeEvent(void* event) const override;
-  double elapsedTime(void* start, void* end, c10::DeviceIndex device) const override;
-  void destroyEvent(void* event, c10::DeviceIndex device) const noexcept override;
+ private:
+  DeviceIndex previous_;
 };
-// LITERALINCLUDE END: GUARD_EVENTS
-
-// LITERALINCLUDE START: INLINE_GUARD
-// Makes a device current for a scope; takes a DeviceIndex. Cheaper than
-// c10::DeviceGuard, which looks the guard up first: for use inside the backend, as
-// CUDAGuard is in CUDA's.
-using OpenRegGuard = c10::impl::InlineDeviceGuard<OpenRegGuardImpl>;
-// LITERALINCLUDE END: INLINE_GUARD
+// LITERALINCLUDE END: SCOPED_GUARD
 
 }  // namespace openreg

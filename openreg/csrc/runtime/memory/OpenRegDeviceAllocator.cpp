@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "csrc/runtime/device/OpenRegRegistration.h"
-#include "csrc/runtime/stream/OpenRegTrace.h"
+#include "csrc/runtime/device/OpenRegTrace.h"
 
 namespace openreg {
 namespace {

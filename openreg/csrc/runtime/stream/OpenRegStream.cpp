@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "csrc/runtime/device/OpenRegGuard.h"
-#include "csrc/runtime/stream/OpenRegTrace.h"
+#include "csrc/runtime/device/OpenRegTrace.h"
 
 namespace openreg {
 namespace {

@@ -9,7 +9,7 @@
 #include <ATen/ops/view_native.h>
 #include <torch/library.h>
 
-#include "csrc/aten/NativeFunctions.h"
+#include "csrc/aten/ops/NativeFunctions.h"
 
 namespace starter {
 

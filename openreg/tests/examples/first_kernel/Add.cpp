@@ -10,7 +10,7 @@
 #include <openreg.h>
 #include <torch/library.h>
 
-#include "csrc/aten/NativeFunctions.h"
+#include "csrc/aten/ops/NativeFunctions.h"
 #include "csrc/runtime/StarterException.h"
 
 namespace starter {

@@ -4,7 +4,7 @@
 #include <ATen/native/Resize.h>
 #include <c10/core/DeviceGuard.h>
 
-#include "csrc/aten/NativeFunctions.h"
+#include "csrc/aten/ops/NativeFunctions.h"
 #include "csrc/runtime/StarterFunctions.h"
 
 namespace starter {

@@ -6,7 +6,7 @@
 
 #include <mutex>
 
-#include "csrc/aten/NativeFunctions.h"
+#include "csrc/aten/ops/NativeFunctions.h"
 
 namespace starter {
 namespace {

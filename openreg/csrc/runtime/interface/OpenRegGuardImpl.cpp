@@ -1,11 +1,12 @@
 // The guard: switches devices, streams, events; see docs/runtime/guard.md.
-#include "csrc/runtime/device/OpenRegGuard.h"
+#include "csrc/runtime/interface/OpenRegGuardImpl.h"
 
 #include <c10/core/CachingDeviceAllocator.h>
 
-#include "csrc/runtime/stream/AfterSynchronize.h"
+#include "csrc/runtime/device/AfterSynchronize.h"
+#include "csrc/runtime/device/OpenRegGuard.h"
+#include "csrc/runtime/device/OpenRegTrace.h"
 #include "csrc/runtime/stream/OpenRegStream.h"
-#include "csrc/runtime/stream/OpenRegTrace.h"
 
 namespace openreg {
 namespace {

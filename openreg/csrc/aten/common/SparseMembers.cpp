@@ -1,5 +1,5 @@
 // The dense tensors of which a sparse one is made; see docs/operators/sparse.md.
-#include "csrc/aten/SparseMembers.h"
+#include "csrc/aten/common/SparseMembers.h"
 
 #include <ATen/SparseCsrTensorImpl.h>
 #include <ATen/SparseCsrTensorUtils.h>

@@ -1,5 +1,5 @@
 // What a kernel may do with the memory of a tensor; see docs/start/first-kernel.md.
-#include "csrc/aten/TensorMemory.h"
+#include "csrc/aten/common/TensorMemory.h"
 
 #include <ATen/EmptyTensor.h>
 #include <c10/core/impl/COW.h>

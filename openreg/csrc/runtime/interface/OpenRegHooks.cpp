@@ -1,5 +1,5 @@
 // The hooks: what torch calls besides operators; see docs/runtime/hooks.md.
-#include "csrc/runtime/device/OpenRegHooks.h"
+#include "csrc/runtime/interface/OpenRegHooks.h"
 
 #include <ATen/core/CachingHostAllocator.h>
 #include <c10/core/CachingDeviceAllocator.h>

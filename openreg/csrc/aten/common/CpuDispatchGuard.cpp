@@ -1,6 +1,6 @@
 // Lets a scope call operators of the CPU as if nothing else were there; see
 // docs/operators/meta-functions.md.
-#include "csrc/aten/CpuDispatchGuard.h"
+#include "csrc/aten/common/CpuDispatchGuard.h"
 
 namespace openreg {
 namespace {
