@@ -23,30 +23,11 @@ def python_path(site: Path, more: str = "") -> str:
     return os.pathsep.join(filter(None, [str(site), str(HIDDEN), more]))
 
 
-def cmake_arguments(source: str) -> str:
-    """CMAKE_ARGS for a copy. Raise ValueError if the starter gets no driver.
-
-    Nothing is imported to find it: that would load a backend.
-    """
-    given = os.environ.get("CMAKE_ARGS", "")
-    if source == "full" or "-DDRIVER_ROOT=" in given:
-        return given
-    for folder in sys.path:
-        package = Path(folder).resolve() / "torch_openreg"
-        if (package / "lib/libopenreg.so").is_file():
-            return f"{given} -DDRIVER_ROOT={package}"
-    raise ValueError(
-        "--build finds no driver. Install torch_openreg, which contains one, or set "
-        "CMAKE_ARGS=-DDRIVER_ROOT=..., a folder with include and lib."
-    )
-
-
-def build_and_test(copy: Path, arguments: str) -> str:
+def build_and_test(copy: Path) -> str:
     """Build a copy and run its tests; return the last line of pytest.
 
     Args:
         copy: its folder. What the build makes is in the folder build below it.
-        arguments: of CMake.
 
     Raises:
         RuntimeError: the build or a test failed.
@@ -55,7 +36,7 @@ def build_and_test(copy: Path, arguments: str) -> str:
     build = copy / "build"
     site = build / "site"
     build.mkdir(exist_ok=True)
-    _run("build", pip_install(copy, site), build, {"CMAKE_ARGS": arguments})
+    _run("build", pip_install(copy, site), build, {})
     env = {"PYTHONPATH": python_path(site, os.environ.get("PYTHONPATH", ""))}
     command = ["-P", "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     return _run("tests", command, build, env).splitlines()[-1]

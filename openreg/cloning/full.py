@@ -7,14 +7,12 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from cloning.guide import ARGUMENTS, guide
 from cloning.spelling import SIMULATED, Spelling, without_guide
-from cloning.stages import LAST, cut, stage_of
+from cloning.stages import cut, stage_of
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ["cmake", "openreg/csrc", "openreg/torch_openreg"]
 FILES = ["CMakeLists.txt", "LICENSE", "pyproject.toml", "setup.py"]
-DRIVER = "openreg/third_party/openreg"
 KINDS = {".c", ".cmake", ".cpp", ".h", ".in", ".map", ".md", ".py", ".pyi", ".txt"}
 KINDS |= {".typed"}
 BUILT = {"__pycache__", "build", "include", "lib", "share", "_build_info.py"}
@@ -28,6 +26,7 @@ TESTS = [
 # What the copy lacks: each text stands once in its file.
 EDITS: dict[str, list[tuple[str, str]]] = {
     "setup.py": [
+        ('ROOT / "openreg" / "torch_openreg"', 'ROOT / "torch_openreg"'),
         ('        "torch_openreg_compare",\n', ""),
         ('        "torch_openreg_diagnose",\n', ""),
         (
@@ -58,7 +57,9 @@ EDITS: dict[str, list[tuple[str, str]]] = {
         )
     ],
     "CMakeLists.txt": [(", as .ci/run and nox -s lint do", "")],
-    f"{DRIVER}/CMakeLists.txt": [(", as .ci/run and nox -s lint do", "")],
+    "openreg/third_party/openreg/CMakeLists.txt": [
+        (", as .ci/run and nox -s lint do", "")
+    ],
     "openreg/tests/conftest.py": [
         (
             'collect_ignore = ["clients"]  '
@@ -70,22 +71,10 @@ EDITS: dict[str, list[tuple[str, str]]] = {
         ("; the folders are explained in openreg/csrc/README.md", "")
     ],
 }
+# In a copy they are at the top.
+FOLDERS_HERE = re.compile(r"\bopenreg/(csrc|torch_openreg|tests|third_party)\b")
 CUT = "\n# nox -s coverage\n"  # of pyproject.toml: the rest is for the guide's tools
 FOLDERS_OF_TESTS = re.compile(r"^pythonpath = \[\n(?: .*\n)+\]$", re.MULTILINE)
-FIND_DRIVER = """\
-# Finds lib{driver}.so and its headers below DRIVER_ROOT, and installs both.
-set(DRIVER_ROOT "" CACHE PATH "Has include and lib of the driver")
-if(NOT EXISTS ${{DRIVER_ROOT}}/lib/lib{driver}.so)
-  message(FATAL_ERROR "Set CMAKE_ARGS=-DDRIVER_ROOT=..., the folder of the driver.")
-endif()
-add_library({driver} INTERFACE)
-target_include_directories(
-  {driver} INTERFACE $<BUILD_INTERFACE:${{DRIVER_ROOT}}/include>
-                     $<INSTALL_INTERFACE:include>)
-target_link_libraries({driver} INTERFACE ${{DRIVER_ROOT}}/lib/lib{driver}.so)
-install(FILES ${{DRIVER_ROOT}}/lib/lib{driver}.so DESTINATION lib)
-install(DIRECTORY ${{DRIVER_ROOT}}/include/ DESTINATION include)
-"""
 # Rows of CLONING.md.
 NAMES = [
     ("libraries, CMake package", "`libtorch_{name}.so`, `torch_{name}`"),
@@ -139,13 +128,6 @@ def closure(patterns: list[str], text_of: Callable[[Path], str]) -> list[Path]:
     return sorted(path.relative_to(ROOT) for path in found)
 
 
-def driver_sources() -> list[Path]:
-    """The simulated driver, without its tests."""
-    every = sorted((ROOT / DRIVER).rglob("*"))
-    files = [path.relative_to(ROOT) for path in every if path.suffix in KINDS]
-    return [path for path in files if path.parts[3] != "tests"]
-
-
 def edited(path: Path) -> str:
     """A source without what only the guide needs."""
     text = replaced(path, (ROOT / path).read_text(encoding="utf-8"), EDITS)
@@ -164,38 +146,29 @@ def replaced(path: Path, text: str, edits: dict[str, list[tuple[str, str]]]) -> 
     return text
 
 
-def write_full(spelling: Spelling, target: Path, stage: int = LAST) -> list[Path]:
-    """Write the copy into a folder; return its files.
-
-    Args:
-        stage: of the ladder. What later stages bring is left out.
-    """
-    made = []
+def full_texts(spelling: Spelling, stage: int) -> dict[str, str]:
+    """The files of the backend at a stage of the ladder: their paths and texts."""
     manual = f"in the manual of {spelling.name}"  # which errors name
     files = {path: edited(path) for path in sources() if stage_of(str(path)) <= stage}
+    if spelling.driver != SIMULATED:  # its kernels would run on the host
+        files = {path: text for path, text in files.items() if not simulated(path)}
     kept = {str(path): text for path, text in files.items()}
+    texts = {}
     for path, whole in files.items():
-        text = cut(str(path), whole, kept, stage)
+        text = FOLDERS_HERE.sub(r"\1", cut(str(path), whole, kept, stage))
         if path.name != "LICENSE":
             text = spelling.renamed(text, str(path)).replace("in the guide", manual)
-        made.append(write(target / spelling.renamed(str(path), ""), text))
-    third_party = target / spelling.name / "third_party"
-    if spelling.driver == SIMULATED:
-        for path in driver_sources():
-            inside = path.relative_to("openreg/third_party")
-            made.append(write(third_party / inside, edited(path)))
-    else:
-        file = third_party / spelling.driver / "CMakeLists.txt"
-        made.append(write(file, FIND_DRIVER.format(driver=spelling.driver)))
-    own = spelling.driver != SIMULATED
-    text = guide(target, spelling, NAMES, ARGUMENTS if own else "")
-    return [*made, write(target / "CLONING.md", text)]
+        texts[spelling.renamed(inside(path), "")] = text
+    return texts
 
 
-def write(path: Path, text: str) -> Path:
-    """Write a file unless it has this text already; return its path."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # A build compiles what is newer than its objects.
-    if not path.is_file() or path.read_text(encoding="utf-8") != text:
-        path.write_text(text, encoding="utf-8")
-    return path
+def inside(path: Path) -> str:
+    """Where a file of the repository is in a copy."""
+    return str(path).removeprefix("openreg/")
+
+
+def simulated(path: Path) -> bool:
+    """Whether a file is a kernel of the simulated device. The headers say what it does:
+    what calls a kernel needs them."""
+    folder = str(path).startswith("openreg/csrc/kernels/")
+    return folder and (path.suffix != ".h" or path.parent.name == "cpu")

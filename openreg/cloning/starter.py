@@ -6,9 +6,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from cloning.full import CONFTEST, ROOT, closure, edited, replaced, write
-from cloning.guide import ARGUMENTS, guide
-from cloning.spelling import Spelling, without_guide
+from cloning.full import CONFTEST, ROOT, closure, edited, inside, replaced
+from cloning.spelling import SIMULATED, Spelling, without_guide
 from cloning.stages import FIRST, cut
 
 STARTER = ROOT / "openreg/starter"
@@ -65,17 +64,20 @@ def test_text(path: Path) -> str:
     return cut(str(path), text, {}, STAGE).replace("openreg/tests/", "tests/")
 
 
-def write_starter(name: str, target: Path) -> list[Path]:
-    """Write a copy of the starter; return its files."""
-    spelling, made = Spelling(name), []
+def starter_texts(spelling: Spelling) -> dict[str, str]:
+    """The files of the starter and its tests: their paths and texts."""
+    texts = {}
     for path in sources():
         text = (STARTER / path).read_text(encoding="utf-8")
-        text = renamed(without_guide(text), name)
+        text = renamed(without_guide(text), spelling.name)
         if path.name == "pyproject.toml":
             text += PYTEST
-        made.append(write(target / renamed(str(path), name), text))
+        if path.name == "CMakeLists.txt":
+            text = text.replace("../third_party/", "third_party/")
+        if spelling.driver != SIMULATED:
+            text = spelling.renamed(text, str(path))
+        texts[renamed(str(path), spelling.name)] = text
     for path in closure([CONFTEST, *TESTS], test_text):
         text = spelling.renamed(test_text(path), str(path))
-        made.append(write(target / path.relative_to("openreg"), text))
-    text = guide(target, spelling, NAMES, ARGUMENTS, option=" -P")
-    return [*made, write(target / "CLONING.md", text)]
+        texts[inside(path)] = text
+    return texts

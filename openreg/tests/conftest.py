@@ -1,4 +1,5 @@
 # What the tests of a backend share, on any device; see docs/start/ladder.md.
+import faulthandler
 import gc
 import os
 import subprocess
@@ -24,10 +25,23 @@ if backend.STAGE >= backend.LARGE:
     )
 NEEDS = "needs(stage, devices, capability, release): deselects the test without them"
 LEFT_OUT = pytest.StashKey[dict[str, list[str]]]()
+TERMINAL = pytest.StashKey[int]()  # while a test runs, its output is captured
 
 
 def pytest_configure(config):
     config.addinivalue_line("markers", NEEDS)
+    config.stash[TERMINAL] = os.dup(sys.__stderr__.fileno())
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    """End the run where a test hangs, and print what each thread does."""
+    terminal = item.config.stash[TERMINAL]
+    faulthandler.dump_traceback_later(2 * PATIENCE, exit=True, file=terminal)
+    try:
+        return (yield)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
 
 
 def pytest_report_header():

@@ -37,7 +37,7 @@ def test_our_guard_overrides_each_member():
 
 
 def test_the_table_says_when_a_backend_needs_a_member():
-    assert wrong_needs(ROWS, 2, "StarterGuard.cpp") == []
+    assert wrong_needs(ROWS, 2, "StarterGuardImpl.cpp") == []
 
 
 CALLS = (

@@ -11,8 +11,7 @@ import pytest
 
 OPENREG = Path(__file__).resolve().parents[2]
 sys.path.append(str(OPENREG))  # the last: sources of torch_openreg are there, too
-import new_backend  # noqa: E402
-from cloning.build import build_and_test, cmake_arguments  # noqa: E402
+from cloning.build import build_and_test  # noqa: E402
 
 SETUP = """
 from pathlib import Path
@@ -55,7 +54,7 @@ def tiny(tmp_path):
 
 def test_it_builds_below_the_copy_and_returns_what_pytest_counts(tiny, monkeypatch):
     monkeypatch.setenv("TORCH_DEVICE_BACKEND_AUTOLOAD", "0")  # as new_backend.py does
-    assert re.fullmatch(r"2 passed in .*s", build_and_test(tiny, ""))
+    assert re.fullmatch(r"2 passed in .*s", build_and_test(tiny))
     assert (tiny / "build/site/tiny.py").is_file()
     output = subprocess.run(
         [sys.executable, "-m", "pip", "list"], capture_output=True, text=True
@@ -65,58 +64,24 @@ def test_it_builds_below_the_copy_and_returns_what_pytest_counts(tiny, monkeypat
 
 def test_the_folder_may_be_relative(tiny, monkeypatch):
     monkeypatch.chdir(tiny.parent)
-    assert build_and_test(Path("torch_tiny"), "").startswith("2 passed")
+    assert build_and_test(Path("torch_tiny")).startswith("2 passed")
 
 
-def test_a_failing_build_names_its_output(tiny):
+def test_a_failing_build_names_its_output(tiny, monkeypatch):
+    monkeypatch.setenv("CMAKE_ARGS", "-DA=1")
     (tiny / "setup.py").write_text(
         "import os\nraise SystemExit('no: ' + os.environ['CMAKE_ARGS'])\n"
     )
     with pytest.raises(RuntimeError, match=r"the build failed, see .*build\.log"):
-        build_and_test(tiny, "-DA=1")
+        build_and_test(tiny)
     assert "no: -DA=1" in (tiny / "build/build.log").read_text()
 
 
 def test_a_failing_test_names_its_output(tiny):
     (tiny / "tests/test_tiny.py").write_text("def test_wrong():\n    assert 1 == 2\n")
     with pytest.raises(RuntimeError, match=r"the tests failed, see .*tests\.log"):
-        build_and_test(tiny, "")
+        build_and_test(tiny)
     assert "1 failed" in (tiny / "build/tests.log").read_text()
-
-
-# -- the driver --
-
-
-@pytest.fixture
-def driver(tmp_path):
-    (tmp_path / "torch_openreg/lib").mkdir(parents=True)
-    (tmp_path / "torch_openreg/lib/libopenreg.so").touch()
-    return tmp_path / "torch_openreg"
-
-
-def test_the_starter_gets_the_driver_of_an_installed_package(driver, monkeypatch):
-    monkeypatch.setattr(sys, "path", ["nowhere", str(driver.parent)])
-    monkeypatch.setenv("CMAKE_ARGS", "-DA=1")
-    assert cmake_arguments("starter") == f"-DA=1 -DDRIVER_ROOT={driver}"
-    assert cmake_arguments("full") == "-DA=1"  # its driver is in the copy
-
-
-def test_a_driver_that_is_chosen_is_the_one(driver, monkeypatch):
-    monkeypatch.setattr(sys, "path", [str(driver.parent)])
-    monkeypatch.setenv("CMAKE_ARGS", "-DDRIVER_ROOT=mine")
-    assert cmake_arguments("starter") == "-DDRIVER_ROOT=mine"
-
-
-def test_without_a_driver_nothing_is_copied(tmp_path, monkeypatch, capsys):
-    command = ["new_backend.py", "acme", "--into", str(tmp_path / "new"), "--build"]
-    monkeypatch.setattr(sys, "argv", command)
-    monkeypatch.setattr(sys, "path", [])
-    monkeypatch.setenv("CMAKE_ARGS", "")
-    with pytest.raises(SystemExit) as stopped:
-        new_backend.main()
-    assert stopped.value.code == 2
-    assert "--build finds no driver. Install torch_openreg" in capsys.readouterr().err
-    assert not (tmp_path / "new").exists()
 
 
 def test_a_driver_that_is_not_there_is_an_error_of_the_command(tmp_path):

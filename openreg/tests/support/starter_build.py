@@ -110,14 +110,14 @@ def environment(site: Path, **env: str) -> dict[str, str]:
 
 
 def run_on_starter(
-    site: Path, program: str | Path, **env: str
+    site: Path, program: str | Path, *arguments: str, **env: str
 ) -> subprocess.CompletedProcess[str]:
     """Run a program, or the file of one, in a new interpreter."""
     where = [str(program)]
     if isinstance(program, str):
         where = ["-c", textwrap.dedent(program)]
     return subprocess.run(
-        [sys.executable, *where],
+        [sys.executable, *where, *arguments],
         capture_output=True,
         text=True,
         timeout=PATIENCE,

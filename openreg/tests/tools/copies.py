@@ -77,7 +77,7 @@ def train_on_the_starter() -> None:
 
 def compile_a_few() -> None:
     """Compile some files of the full copy; write no object files."""
-    source = copy("full", "--from", "full") / "acme"
+    source = copy("full", "--stage", "9")
     torch = package_of("torch") / "include"
     system = [torch, torch / "torch/csrc/api/include", torch / "kineto"]
     system += [Path(sysconfig.get_paths()["include"])]
@@ -92,16 +92,17 @@ def compile_a_few() -> None:
 
 def configure_for_another_driver() -> None:
     """Let CMake find a driver of another name; nothing is compiled."""
-    source = copy("rt", "--from", "full", "--driver", "acmert")
+    source = copy("rt", "--stage", "9", "--driver", "acmert")
     driver, build = source / "driver", source / "build"
     (driver / "include").mkdir(parents=True)
     (driver / "lib").mkdir()
     (driver / "lib/libacmert.so").touch()
     configure = ["cmake", "-G", "Ninja", "-S", str(source), "-B", str(build)]
     configure += [f"-DPython_EXECUTABLE={sys.executable}"]
-    run_quietly([*configure, f"-DDRIVER_ROOT={driver}"])
-    rules = (build / "build.ninja").read_text()
-    assert f"{driver}/lib/libacmert.so" in rules and "openreg" not in rules
+    for root, built in ("", "stubs_9.cpp"), (driver, f"{driver}/lib/libacmert.so"):
+        run_quietly([*configure, f"-DDRIVER_ROOT={root}"])
+        rules = (build / "build.ninja").read_text()
+        assert built in rules and "openreg" not in rules
 
 
 TENSOR = 'import torch; print(torch.ones(2, device="acme"))'
@@ -119,14 +120,14 @@ def run_the_quickstart(site: Path, stage: int = 9) -> None:
 
 def try_the_full_one() -> None:
     """Build the full copy, use it beside the other backend, and run its tests."""
-    source = copy("full", "--from", "full")
+    source = copy("full", "--stage", "9")
     site = install(source)
     process = execute(site, "-c", TENSOR)
     assert process.stdout == "tensor([1., 1.], device='acme:0')\n", process.stderr
     run_the_quickstart(site)
     process = execute(site, "-c", "import torch_acme, torch_openreg", **BY_HAND)
     assert "has already been set" in process.stderr, process.stderr
-    tests = [*sys.argv[1:]] or ["acme/tests"]
+    tests = [*sys.argv[1:]] or ["tests"]
     command = ["-m", "pytest", "-q", "-p", "no:cacheprovider"]
     where = ["--rootdir", str(source), "-c", str(source / "pyproject.toml")]
     process = execute(site, *command, *where, *(str(source / name) for name in tests))
@@ -142,13 +143,13 @@ torch_acme = torch_acme:_autoload
 
 def test_large(source: Path, stage: int) -> None:
     """Try a copy that was built where its sources are: portable tests, quickstart."""
-    metadata = source / "acme/torch_acme-0.dist-info"  # as if it were installed
+    metadata = source / "torch_acme-0.dist-info"  # as if it were installed
     metadata.mkdir(exist_ok=True)
     (metadata / "entry_points.txt").write_text(ENTRY_POINT)
     where = ["--rootdir", source, "-c", source / "pyproject.toml"]
-    tests = [*where, source / "acme/tests" / PORTABLE]
-    print(last_line(run_tests(tests, environment(source / "acme"))))
-    run_the_quickstart(source / "acme", stage)
+    tests = [*where, source / "tests" / PORTABLE]
+    print(last_line(run_tests(tests, environment(source))))
+    run_the_quickstart(source, stage)
 
 
 def last_line(output: str) -> str:

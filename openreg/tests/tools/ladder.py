@@ -4,11 +4,11 @@
 nox -s ladder              the stages up to 4; those after it as the page has them
 nox -s ladder -- all       every stage, in about ten minutes of one core
 
-Up to stage 3 each stage is the starter without the files of later stages. From stage 4
-on it is a copy of the large backend for the device `acme`, cut down to the stage, on
-which test_minimal.py runs, and the examples of the quickstart. It ends with 1 if the
-page was not what it is now. Before that it tries the copies of the backends under
-another name.
+Up to stage 3 each stage is the starter without the files of later stages. Then a copy
+of the starter for the device `acme` is brought from stage to stage. On each,
+test_minimal.py runs, and the examples of the quickstart; on stage 4 also a kernel that
+was written for the starter. It ends with 1 if the page was not what it is now. Before
+that it tries the copies of the backends under another name.
 """
 
 from __future__ import annotations
@@ -24,10 +24,17 @@ TOOLS = Path(__file__).resolve().parent
 sys.path[:0] = [str(TOOLS), str(TOOLS.parent / "support")]
 
 import copies  # noqa: E402
-from cloning.full import write_full  # noqa: E402
-from cloning.spelling import Spelling  # noqa: E402
+from cloning.spelling import without_guide  # noqa: E402
+from cloning.stages import FIRST  # noqa: E402
+from cloning.starter import renamed  # noqa: E402
 from ladder_page import PAGE, Measured, measured_of, page  # noqa: E402
-from ladder_stages import OPENREG, STAGES, Stage, files_of  # noqa: E402
+from ladder_stages import (  # noqa: E402
+    OPENREG,
+    STAGES,
+    Stage,
+    files_of,
+)
+from new_backend import new_backend  # noqa: E402
 from patience import PATIENCE  # noqa: E402
 from starter_build import (  # noqa: E402
     BUILT,
@@ -40,6 +47,7 @@ from starter_knockouts import publish  # noqa: E402
 
 TREE, BUILD, SITE = BUILT / "ladder", BUILT / "ladder-build", BUILT / "ladder-site"
 LARGE, LARGE_BUILD = BUILT / "ladder-acme", BUILT / "ladder-acme-build"
+KERNEL = OPENREG / "tests/examples/first_kernel/Add.cpp"
 STAND_IN = OPENREG / "tests/examples/ladder/stand_in.py"
 ERROR = re.compile(r"^(?:\w+\.)*\w*Error: .*", re.MULTILINE)
 
@@ -67,15 +75,33 @@ def build(stage: Stage) -> None:
 
 
 def build_large(stage: Stage) -> Path:
-    """Cut a copy of the large backend down to a stage, and build it.
+    """Bring a copy of the starter to a stage, and build it.
 
-    Return the folder to import it from.
+    The vendor has written one kernel before, which is built at stage 4: stage 5 has the
+    same operator. Return the folder to import it from.
     """
-    write_full(Spelling("acme"), LARGE, stage.number)  # leaves what is right already
-    package = LARGE / "acme" / "torch_acme"
+    kernel = LARGE / "csrc/kernels/Add.cpp"
+    if stage.number == FIRST:
+        new_backend("acme", LARGE)
+        kernel.parent.mkdir()
+        kernel.write_text(renamed(without_guide(KERNEL.read_text()), "acme"))
+    elif kernel.exists():
+        kernel.unlink()
+    _, changed = new_backend("acme", LARGE, stage.number)
+    assert not changed.edited, changed.edited
+    package = LARGE / "torch_acme"
     compile_tree(LARGE, LARGE_BUILD, package)
     run_quietly(["cmake", "--install", str(LARGE_BUILD)])
     return package.parent
+
+
+def run_the_first_kernel(env: dict[str, str]) -> None:
+    """The test of the kernel that was written for the starter, on the copy."""
+    program = KERNEL.with_name("prove.py").read_text()
+    command = [sys.executable, "-c", "import torch, torch_acme\n" + program, "acme"]
+    env = {**env, "TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
+    process = subprocess.run(command, capture_output=True, text=True, env=env)
+    assert process.returncode == 0, process.stderr
 
 
 def compile_tree(source: Path, folder: Path, package: Path, *options: str) -> None:
@@ -152,6 +178,8 @@ def measure(last: int) -> Measured:
             package, env = "torch_starter", environment(SITE)
         else:
             package, env = "torch_acme", environment(build_large(stage))
+            if number == FIRST:
+                run_the_first_kernel(env)
             copies.test_large(LARGE, number)
         printed[number] = passes(stage, package, env)
         for following in STAGES[number + 1 : number + 2]:

@@ -62,8 +62,8 @@ STAGES = [
         (
             "CMakeLists.txt",
             "csrc/Export.h",
-            "csrc/runtime/Starter[EFGH]*",
-            "csrc/runtime/AutogradExit.*",
+            *(f"csrc/runtime/{name}/*" for name in ("device", "errors", "interface")),
+            "csrc/runtime/stream/*",
             "torch_starter/csrc/*",
         ),
     ),
@@ -76,7 +76,7 @@ STAGES = [
         "2",
         "start/test_first_backend.py",
         (
-            "csrc/runtime/StarterDeviceAllocator.cpp",
+            "csrc/runtime/memory/*",
             "csrc/aten/*.*",
             "csrc/aten/ops/Factory.cpp",
             "csrc/aten/ops/NativeFunctions.h",
@@ -90,7 +90,7 @@ STAGES = [
         "[fallback](../operators/fallback.md)",
         "1",
         "start/test_first_backend.py",
-        ("csrc/aten/ops/Fallback.cpp", "examples/*"),
+        ("csrc/aten/ops/Fallback.*", "examples/*"),
     ),
     Stage(
         4,

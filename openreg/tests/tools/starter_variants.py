@@ -16,18 +16,18 @@ from starter_build import STARTER, sources
 
 CLASSES = {  # file, class, how to register an object of a class T
     "guard": (
-        "csrc/runtime/StarterGuard.cpp",
+        "csrc/runtime/interface/StarterGuardImpl.cpp",
         "StarterGuardImpl",
         "static c10::impl::DeviceGuardImplRegistrar registrar("
         "c10::DeviceType::PrivateUse1, new T);",
     ),
     "allocator": (
-        "csrc/runtime/StarterDeviceAllocator.cpp",
+        "csrc/runtime/memory/StarterDeviceAllocator.cpp",
         "StarterDeviceAllocator",
         "c10::SetAllocator(c10::DeviceType::PrivateUse1, new T);",
     ),
     "hooks": (
-        "csrc/runtime/StarterHooks.cpp",
+        "csrc/runtime/interface/StarterHooks.cpp",
         "StarterHooks",
         "at::RegisterPrivateUse1HooksInterface(new T);",
     ),

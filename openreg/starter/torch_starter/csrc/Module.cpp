@@ -2,8 +2,8 @@
 #include <torch/csrc/utils/device_lazy_init.h>
 #include <torch/csrc/utils/pybind.h>
 
-#include "csrc/runtime/AutogradExit.h"
-#include "csrc/runtime/StarterFunctions.h"
+#include "csrc/runtime/device/AutogradExit.h"
+#include "csrc/runtime/device/StarterFunctions.h"
 
 // LITERALINCLUDE START: STARTER_MODULE
 namespace {

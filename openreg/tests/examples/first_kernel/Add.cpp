@@ -10,11 +10,15 @@
 #include <openreg.h>
 #include <torch/library.h>
 
-#include "csrc/aten/ops/NativeFunctions.h"
-#include "csrc/runtime/StarterException.h"
+#include "csrc/aten/ops/Fallback.h"
+#include "csrc/runtime/errors/StarterException.h"
+#include "csrc/runtime/stream/StarterStream.h"
 
 namespace starter {
 namespace {
+
+using at::IntArrayRef;
+using at::Tensor;
 
 // LITERALINCLUDE START: FIRST_ARGUMENTS
 constexpr int kOperands = 3;  // the result, self, other
@@ -95,7 +99,8 @@ void launch(const char* name, at::TensorIteratorBase& iterator,
   const orHostFn_t destroy = [](void* memory) {
     delete static_cast<Arguments<T>*>(memory);
   };
-  STARTER_CHECK(orLaunchKernel(name, kernel, args.get(), destroy, /*stream=*/nullptr));
+  const orStream_t stream = native_handle(current_stream(current_device()));
+  STARTER_CHECK(orLaunchKernel(name, kernel, args.get(), destroy, stream));
   args.release();
 }
 // LITERALINCLUDE END: FIRST_LAUNCH

@@ -5,7 +5,7 @@
 #include <c10/core/DeviceGuard.h>
 
 #include "csrc/aten/ops/NativeFunctions.h"
-#include "csrc/runtime/StarterException.h"
+#include "csrc/runtime/errors/StarterException.h"
 
 namespace starter {
 namespace {

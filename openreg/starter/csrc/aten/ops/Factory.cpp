@@ -5,7 +5,7 @@
 #include <c10/core/DeviceGuard.h>
 
 #include "csrc/aten/ops/NativeFunctions.h"
-#include "csrc/runtime/StarterFunctions.h"
+#include "csrc/runtime/device/StarterFunctions.h"
 
 namespace starter {
 namespace {

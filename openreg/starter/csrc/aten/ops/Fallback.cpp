@@ -6,6 +6,7 @@
 
 #include <mutex>
 
+#include "csrc/aten/ops/Fallback.h"
 #include "csrc/aten/ops/NativeFunctions.h"
 
 namespace starter {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
-#include <ATen/core/boxing/KernelFunction.h>
 
 // LITERALINCLUDE START: STARTER_DECLARATIONS
 namespace starter {
@@ -28,9 +27,6 @@ void record_stream(Tensor& self, at::Stream stream);
 
 Tensor copy_from(const Tensor& self, const Tensor& dst, bool non_blocking);
 Tensor copy_from_and_resize(const Tensor& self, const Tensor& dst);
-
-// Runs an operator on the CPU, also for a kernel that lacks a dtype.
-void cpu_fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack);
 
 }  // namespace starter
 // LITERALINCLUDE END: STARTER_DECLARATIONS

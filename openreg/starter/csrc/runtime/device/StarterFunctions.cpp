@@ -1,7 +1,7 @@
 // The devices, and the start of the driver; see docs/start/first-backend.md.
-#include "csrc/runtime/StarterFunctions.h"
+#include "csrc/runtime/device/StarterFunctions.h"
 
-#include "csrc/runtime/StarterException.h"
+#include "csrc/runtime/errors/StarterException.h"
 
 // LITERALINCLUDE START: STARTER_DEVICES
 namespace starter {

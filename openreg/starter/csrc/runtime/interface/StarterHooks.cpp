@@ -2,8 +2,8 @@
 #include <ATen/detail/PrivateUse1HooksInterface.h>
 #include <c10/core/DeviceGuard.h>
 
-#include "csrc/runtime/StarterException.h"
-#include "csrc/runtime/StarterFunctions.h"
+#include "csrc/runtime/device/StarterFunctions.h"
+#include "csrc/runtime/errors/StarterException.h"
 
 namespace starter {
 namespace {

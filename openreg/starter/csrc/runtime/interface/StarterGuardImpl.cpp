@@ -2,8 +2,8 @@
 #include <c10/core/DeviceGuard.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 
-#include "csrc/runtime/StarterException.h"
-#include "csrc/runtime/StarterFunctions.h"
+#include "csrc/runtime/errors/StarterException.h"
+#include "csrc/runtime/stream/StarterStream.h"
 
 namespace starter {
 namespace {
@@ -34,10 +34,9 @@ struct StarterGuardImpl final : c10::impl::DeviceGuardImplInterface {
   // LITERALINCLUDE START: STARTER_GUARD_STREAM
   c10::DeviceIndex deviceCount() const noexcept override { return device_count(); }
 
-  // There is one stream on each device. This must not throw: torch calls it from
-  // functions that are noexcept.
+  // This must not throw: torch calls it from functions that are noexcept.
   c10::Stream getStream(c10::Device device) const override {
-    return c10::Stream(c10::Stream::DEFAULT, device.has_index() ? device : getDevice());
+    return current_stream(device.has_index() ? device.index() : current_device());
   }
 
   c10::Stream exchangeStream(c10::Stream stream) const override {
@@ -57,7 +56,6 @@ struct StarterGuardImpl final : c10::impl::DeviceGuardImplInterface {
   // LITERALINCLUDE END: STARTER_GUARD_SYNCHRONIZE
 
   // LITERALINCLUDE START: STARTER_GUARD_EVENTS
-  // VENDOR: the default stream of your driver, here a null pointer
   void record(void** event, const c10::Stream& stream, c10::DeviceIndex /*device*/,
               c10::EventFlag flag) const override {
     const c10::DeviceGuard scope(stream.device());  // whose default stream is recorded
@@ -68,13 +66,13 @@ struct StarterGuardImpl final : c10::impl::DeviceGuardImplInterface {
           orEventCreateWithFlags(&made, timed ? orEventDefault : orEventDisableTiming));
       *event = made;
     }
-    STARTER_CHECK(orEventRecord(as_event(*event), nullptr));
+    STARTER_CHECK(orEventRecord(as_event(*event), native_handle(stream)));
   }
 
   void block(void* event, const c10::Stream& stream) const override {
     if (event != nullptr) {
       const c10::DeviceGuard scope(stream.device());
-      STARTER_CHECK(orStreamWaitEvent(nullptr, as_event(event)));
+      STARTER_CHECK(orStreamWaitEvent(native_handle(stream), as_event(event)));
     }
   }
   // LITERALINCLUDE END: STARTER_GUARD_EVENTS

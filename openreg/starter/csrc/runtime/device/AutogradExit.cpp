@@ -1,12 +1,12 @@
 // Ends the work of autograd's threads; see docs/start/first-backend.md.
-#include "csrc/runtime/AutogradExit.h"
+#include "csrc/runtime/device/AutogradExit.h"
 
 #include <ATen/ops/zeros.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include <thread>
 
-#include "csrc/runtime/StarterFunctions.h"
+#include "csrc/runtime/device/StarterFunctions.h"
 
 namespace starter {
 

@@ -1,8 +1,8 @@
 // Device memory, straight from the driver; see docs/start/first-backend.md.
 #include <c10/core/CachingDeviceAllocator.h>
 
-#include "csrc/runtime/StarterException.h"
-#include "csrc/runtime/StarterFunctions.h"
+#include "csrc/runtime/device/StarterFunctions.h"
+#include "csrc/runtime/errors/StarterException.h"
 
 namespace starter {
 namespace {
