@@ -11,8 +11,7 @@ namespace openreg::kernels {
 
 // Launches a kernel that writes the sum of `parts` to `out`: one part for each rank, in
 // memory that every rank reads, all of the shape and dtype of `out`. Every rank comes
-// to `before`, then its part is complete, and to `after`, then nobody reads it any
-// more.
+// to `before` when its part is complete, and to `after` when it has read all parts.
 void one_shot_all_reduce(const std::vector<at::Tensor>& parts, const SignalPad& before,
                          const SignalPad& after, const at::Tensor& out);
 

@@ -45,9 +45,9 @@ programs on it. The program of the stage passes, and the program of the next sta
 fails. Without `all`, it builds the stages up to 4. The errors below are those of these
 runs, where `...` is the rest of a long line. If one differs, the session fails.
 
-Stages 0 to 3 are the starter, without the files of later stages. From stage 4 on, the files
-are those of the large backend, cut down to the stage. `new_backend.py` brings them to a copy
-of the starter, whose driver and kernels stay:
+Stages 0 to 3 are the starter, without the files of later stages. From stage 4 on, the
+files are those of the large backend, cut down to the stage. `new_backend.py` brings them
+to a copy of the starter, whose driver and kernels stay:
 
 ```{{transcript}}
 $ NEW="$OPENREG_REPOSITORY/openreg/new_backend.py"
@@ -66,8 +66,8 @@ stream
 
 The copy has neither files nor registrations of later stages. `--stage 5` adds those of
 stage 5, and so on; [make it yours](../ship/make-it-yours.md) explains the copy. The
-session runs [the portable tests](first-backend.md#test-it) on both stages, and at stage 4
-also [the kernel](first-kernel.md) that was written for the starter.
+session runs [the portable tests](first-backend.md#test-it) on both stages, and at stage
+4 also [the kernel](first-kernel.md) that was written for the starter.
 
 ## Stages of bring-up
 
