@@ -46,8 +46,8 @@ fails. Without `all`, it builds the stages up to 4. The errors below are those o
 runs, where `...` is the rest of a long line. If one differs, the session fails.
 
 Stages 0 to 3 are the starter, without the files of later stages. From stage 4 on, the
-files are those of the large backend, cut down to the stage. `new_backend.py` brings them
-to a copy of the starter, whose driver and kernels stay:
+files are those of the large backend, cut down to the stage. `new_backend.py` brings
+them to a copy of the starter, whose driver and kernels stay:
 
 ```{{transcript}}
 $ NEW="$OPENREG_REPOSITORY/openreg/new_backend.py"
