@@ -83,6 +83,9 @@ def stage_of(path: str) -> int:
         path: relative to the repository.
     """
     inside = path.removeprefix("openreg/")
+    half = re.fullmatch(r"csrc/aten/host/(\w+)\.(?:cpp|h)", inside)
+    if half:  # comes with the kernels that it calls
+        inside = f"csrc/kernels/{half[1]}.cpp"
     test = re.fullmatch(r"tests/\w+/test_(\w+)\.py", inside)
     if test:
         return TESTS.get(test[1], FIRST)

@@ -8,18 +8,19 @@ needs them.
 """
 
 import ctypes
+import os
 from collections.abc import Iterator
 from operator import index
-from pathlib import Path
 from typing import Any
 
 import torch
 
+from ._driver import LIBRARY
 from .openreg._contexts import ProcessSetting, reentrant
 
 __all__ = ["delay", "fail_allocation", "fail_kernel", "hold", "reset"]
 
-_driver = ctypes.CDLL(str(Path(__file__).parent / "lib/libopenreg.so"))
+_driver = ctypes.CDLL(LIBRARY, os.RTLD_NOLOAD)  # the one that the backend calls
 _driver.orGetErrorName.restype = ctypes.c_char_p
 _driver.orGetErrorDetail.restype = ctypes.c_char_p
 _resets = 0  # how often everything was released

@@ -7,7 +7,8 @@
 
 #include <algorithm>
 
-#include "csrc/kernels/cpu/OnCpu.h"
+#include "csrc/aten/structured/Structured.h"
+#include "csrc/kernels/cpu/Launch.h"
 
 namespace openreg {
 namespace {
@@ -49,12 +50,23 @@ at::Tensor& ctc_loss_backward_out(const at::Tensor& grad, const at::Tensor& log_
       neg_log_likelihood.contiguous(), log_alpha.contiguous(), blank, zero_infinity));
 }
 
+// Without a trial: ATen takes the lengths as they are, and would read outside of the
+// small tensors of one. The meta functions check the dtypes.
+template <auto* kFunction>
+struct Launch {
+  template <class... Args>
+    requires std::is_invocable_v<decltype(kFunction), Args...>
+  void operator()(const StructuredCall& call, Args&&... args) const {
+    cpu::launch(call.name, kFunction, args...);
+  }
+};
+
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  cpu::on_cpu_without_out<op::_ctc_loss, CtcLoss, ctc_loss_out>(m);
-  cpu::on_cpu_without_out<op::_ctc_loss_backward, CtcLossBackward,
-                          ctc_loss_backward_out>(m);
+  structured_without_out<op::_ctc_loss, CtcLoss>(m, Launch<ctc_loss_out>());
+  structured_without_out<op::_ctc_loss_backward, CtcLossBackward>(
+      m, Launch<ctc_loss_backward_out>());
 }
 
 }  // namespace openreg

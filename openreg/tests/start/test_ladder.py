@@ -8,7 +8,8 @@ import pytest
 # Before the package cloning: the tools put its folder last in the path.
 from ladder import last_error  # isort: split
 
-from cloning.full import write_full
+from cloning.contents import texts_of
+from cloning.full import inside
 from cloning.spelling import Spelling
 from ladder_page import FILES_PAGE, PAGE, files_page, measured_of, page
 from ladder_stages import OPENREG, STAGES, STARTER, TESTS, files_of, included
@@ -89,26 +90,27 @@ def copies(tmp_path_factory):
     folders = {}
     for stage in BROUGHT:
         folders[stage.number] = folder = tmp_path_factory.mktemp("stage")
-        write_full(Spelling("acme"), folder, stage.number)
+        for path, text in texts_of(Spelling("acme"), stage.number).items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_text(text)
     return folders
 
 
 @pytest.mark.parametrize("stage", BROUGHT, ids=lambda stage: stage.title)
 def test_a_copy_mentions_nothing_of_later_stages(copies, stage):
     """Neither includes, nor rows of tables, bindings, imports or packages."""
-    root = copies[stage.number]
-    code = root / "acme"
+    code = copies[stage.number]
     texts = {path: path.read_text() for path in code.rglob("*") if path.is_file()}
     for path, text in texts.items():
         if path.suffix in (".h", ".cpp") and "third_party" not in path.parts:
             for name in INCLUDE.findall(text):
                 assert (code / name).is_file(), f"{path}: {name}"
-        if path.suffix == ".py" and path.parent.name == "acme":
+        if path.suffix == ".py" and path.parent == code / "torch_acme/acme":
             for name in RELATIVE.findall(text):
                 assert (path.parent / f"{name}.py").is_file(), f"{path}: {name}"
     for name in DEVICE_MODULE.findall((code / "torch_acme/_load.py").read_text()):
         assert (code / f"torch_acme/acme/{name}.py").is_file(), name
-    setup = (root / "setup.py").read_text()
+    setup = (code / "setup.py").read_text()
     for name in re.findall(r'"torch_acme\.(_[a-z]\w*)"', setup):
         assert (code / "torch_acme" / name).is_dir(), name
     if stage is not BROUGHT[-1]:
@@ -121,8 +123,8 @@ def test_the_last_copy_is_the_whole_backend(copies):
     last = copies[BROUGHT[-1].number]
     for folder in ("csrc", "torch_openreg"):
         for original in sorted((OPENREG / folder).rglob("*.cpp")):
-            inside = str(original.relative_to(OPENREG))
-            copy = last / "acme" / Spelling("acme").renamed(inside, "")
+            path = original.relative_to(OPENREG.parent)
+            copy = last / Spelling("acme").renamed(inside(path), "")
             assert copy.is_file()
             code = original.read_text().replace("openreg::", "")
             assert copy.read_text().count("\n  m.impl(") == code.count("\n  m.impl(")

@@ -6,6 +6,7 @@
 #include <ATen/ops/_ctc_loss_backward.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <numeric>
 
 #include "csrc/aten/ops/HostCheck.h"
@@ -35,6 +36,20 @@ bool fit(const at::Tensor& log_probs, const at::Tensor& targets,
          none_below(target_lengths, 0) && longest(input_lengths) <= log_probs.size(0);
 }
 
+// Refuses the dtypes that ATen refuses only when it computes.
+void check_dtypes(const at::Tensor& log_probs, const at::Tensor& targets,
+                  std::initializer_list<at::Tensor> others) {
+  const at::ScalarType dtype = log_probs.scalar_type();
+  TORCH_CHECK_NOT_IMPLEMENTED(dtype == at::kFloat || dtype == at::kDouble,
+                              "\"ctc_loss\" not implemented for '", dtype, "'");
+  TORCH_CHECK(targets.scalar_type() == at::kLong || targets.scalar_type() == at::kInt,
+              "expected scalar type Long or Int but found ", targets.scalar_type());
+  for (const at::Tensor& other : others) {
+    TORCH_CHECK(other.scalar_type() == dtype, "expected scalar type ", dtype,
+                " but found ", other.scalar_type());
+  }
+}
+
 }  // namespace
 
 void CtcLoss::meta(const at::Tensor& log_probs, const at::Tensor& targets,
@@ -44,6 +59,7 @@ void CtcLoss::meta(const at::Tensor& log_probs, const at::Tensor& targets,
     at::_ctc_loss(zeros_for(log_probs), zeros_for(targets), input_lengths,
                   target_lengths, blank, zero_infinity);
   });
+  check_dtypes(log_probs, targets, {});
   const int64_t batch = log_probs.size(1);
   const int64_t states = 2 * longest(target_lengths) + 1;
   output(0, {batch}, log_probs.options());
@@ -68,6 +84,7 @@ void CtcLossBackward::meta(const at::Tensor& grad, const at::Tensor& log_probs,
                                zeros_for(neg_log_likelihood), zeros_for(log_alpha),
                                blank, zero_infinity);
       });
+  check_dtypes(log_probs, targets, {grad, neg_log_likelihood, log_alpha});
   output(0, log_probs.sizes(), log_probs.options());
 }
 

@@ -7,10 +7,14 @@
 
 namespace openreg {
 
+// Enqueues a kernel that takes `nanoseconds`, for a trace. Null until a file of
+// csrc/kernels sets it: then a function of the host sleeps, and a device without any
+// kernel can be tested, too.
+inline void (*sleep_kernel)(int64_t nanoseconds) = nullptr;
+
 // Keeps the current stream of the current device busy for `cycles` ticks of a clock of
 // 1 GHz, that is nanoseconds. ValueError if they are negative. As
-// torch/csrc/cuda/Module.cpp, with a function of the host in place of a kernel: a
-// device without any kernel can be tested, too.
+// torch/csrc/cuda/Module.cpp.
 OPENREG_EXPORT void sleep(int64_t cycles);
 
 }  // namespace openreg
