@@ -19,6 +19,7 @@ TESTS = Path(__file__).resolve().parents[1]
 SOFTCAP = TESTS / "custom" / "softcap"
 STABLE = TESTS / "custom" / "softcap_stable.cpp"
 TILED = TESTS / "custom" / "tiled.cpp"
+GUARD_HOST_MEMORY = TESTS / "custom/guard_host_memory.cpp"
 OVERWRITE_FREED = TESTS / "custom" / "overwrite_freed.cpp"
 BUILT = TESTS.parents[1] / "build" / "tests-custom"
 COMPILER = shlex.split(os.environ.get("CXX", "c++"))
@@ -65,6 +66,14 @@ def compile_overwrite_freed() -> Path:
     source = OVERWRITE_FREED
     return _once(
         "overwrite_freed.so", [source], lambda path: _compile(source, path, ["-lc10"])
+    )
+
+
+def compile_guard_host_memory() -> Path:
+    """Compile what LD_PRELOAD takes to guard the memory of CPU tensors."""
+    source = GUARD_HOST_MEMORY
+    return _once(
+        "guard_host_memory.so", [source], lambda path: _compile(source, path, ["-lc10"])
     )
 
 
