@@ -6,6 +6,7 @@
 #include <ATen/ops/_ctc_loss_backward.h>
 
 #include <algorithm>
+#include <functional>
 #include <initializer_list>
 #include <numeric>
 
@@ -34,6 +35,12 @@ bool fit(const at::Tensor& log_probs, const at::Tensor& targets,
   return room && input_lengths.size() == batch && target_lengths.size() == batch &&
          blank >= 0 && blank < log_probs.size(2) && none_below(input_lengths, 1) &&
          none_below(target_lengths, 0) && longest(input_lengths) <= log_probs.size(0);
+}
+
+bool has_room(const at::Tensor& tensor, at::IntArrayRef sizes) {
+  return tensor.dim() == static_cast<int64_t>(sizes.size()) &&
+         std::equal(sizes.begin(), sizes.end(), tensor.sizes().begin(),
+                    std::less_equal<int64_t>());
 }
 
 // Refuses the dtypes that ATen refuses only when it computes.
@@ -72,18 +79,17 @@ void CtcLossBackward::meta(const at::Tensor& grad, const at::Tensor& log_probs,
                            const at::Tensor& neg_log_likelihood,
                            const at::Tensor& log_alpha, int64_t blank,
                            bool zero_infinity) {
-  check_arguments(
+  // ATen checks none of it, and would read outside of its arguments.
+  TORCH_CHECK(
       fit(log_probs, targets, input_lengths, target_lengths, blank) &&
-          grad.dim() == 1 && grad.size(0) == log_probs.size(1) &&
-          neg_log_likelihood.sizes() == grad.sizes() &&
-          log_alpha.sizes() == at::IntArrayRef({log_probs.size(1), log_probs.size(0),
-                                                2 * longest(target_lengths) + 1}),
-      [&] {
-        at::_ctc_loss_backward(zeros_for(grad), zeros_for(log_probs),
-                               zeros_for(targets), input_lengths, target_lengths,
-                               zeros_for(neg_log_likelihood), zeros_for(log_alpha),
-                               blank, zero_infinity);
-      });
+          has_room(grad, {log_probs.size(1)}) &&
+          has_room(neg_log_likelihood, {log_probs.size(1)}) &&
+          has_room(log_alpha, {log_probs.size(1), log_probs.size(0),
+                               2 * longest(target_lengths) + 1}),
+      "openreg: _ctc_loss_backward expected what _ctc_loss returns for log_probs ",
+      log_probs.sizes(), " and targets ", targets.sizes(), ", but got grad ",
+      grad.sizes(), ", neg_log_likelihood ", neg_log_likelihood.sizes(),
+      " and log_alpha ", log_alpha.sizes());
   check_dtypes(log_probs, targets, {grad, neg_log_likelihood, log_alpha});
   output(0, log_probs.sizes(), log_probs.options());
 }
