@@ -71,6 +71,15 @@ EDITS: dict[str, list[tuple[str, str]]] = {
         ("; the folders are explained in openreg/csrc/README.md", "")
     ],
 }
+SIMULATOR = "openreg/torch_openreg/simulator.py"
+# What a copy with a driver of its own lacks.
+OWN_DRIVER = {
+    "openreg/torch_openreg/openreg/__init__.py": [
+        ("from torch_openreg import _C, simulator\n", "from torch_openreg import _C\n"),
+        ('    "simulator",\n', ""),
+    ],
+    "openreg/tests/support/backend.py": [(', "hold"}', "}")],
+}
 # In a copy they are at the top.
 FOLDERS_HERE = re.compile(r"\bopenreg/(csrc|torch_openreg|tests|third_party)\b")
 CUT = "\n# nox -s coverage\n"  # of pyproject.toml: the rest is for the guide's tools
@@ -150,8 +159,10 @@ def full_texts(spelling: Spelling, stage: int) -> dict[str, str]:
     """The files of the backend at a stage of the ladder: their paths and texts."""
     manual = f"in the manual of {spelling.name}"  # which errors name
     files = {path: edited(path) for path in sources() if stage_of(str(path)) <= stage}
-    if spelling.driver != SIMULATED:  # its kernels would run on the host
+    if spelling.driver != SIMULATED:
         files = {path: text for path, text in files.items() if not simulated(path)}
+        for name, edits in OWN_DRIVER.items():
+            files[Path(name)] = replaced(Path(name), files[Path(name)], {name: edits})
     kept = {str(path): text for path, text in files.items()}
     texts = {}
     for path, whole in files.items():
@@ -168,7 +179,9 @@ def inside(path: Path) -> str:
 
 
 def simulated(path: Path) -> bool:
-    """Whether a file is a kernel of the simulated device. The headers say what it does:
-    what calls a kernel needs them."""
+    """Whether a file is only for the simulated device: its kernels would run on the
+    host. Their headers say what each does, and what calls a kernel needs them."""
+    if str(path) == SIMULATOR:
+        return True
     folder = str(path).startswith("openreg/csrc/kernels/")
     return folder and (path.suffix != ".h" or path.parent.name == "cpu")

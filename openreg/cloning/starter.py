@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from cloning.full import CONFTEST, ROOT, closure, edited, inside, replaced
+from cloning.full import CONFTEST, ROOT, closure, edited, inside
 from cloning.spelling import SIMULATED, Spelling, without_guide
 from cloning.stages import FIRST, cut
 
@@ -16,15 +16,6 @@ STAGE = FIRST - 1  # of the ladder: the last one that the starter reaches
 TESTS = ["operators/test_minimal.py"]
 # Fixtures of the large backend, in the configuration of the tests.
 LARGE = re.compile(r"^if backend\.STAGE >= backend\.LARGE:\n(?: .*\n)+", re.MULTILINE)
-EDITS = {
-    "openreg/tests/support/forkserver.py": [
-        (
-            '                [sys.executable, "-c", main, ',
-            "                # -P: the sources in this folder are not the package.\n"
-            '                [sys.executable, "-P", "-c", main, ',
-        )
-    ]
-}
 PYTEST = """
 [tool.pytest.ini_options]
 minversion = "8.0"
@@ -56,7 +47,7 @@ def sources() -> list[Path]:
 
 def test_text(path: Path) -> str:
     """A test, or what it imports, without what later stages need."""
-    text = replaced(path, edited(path), EDITS)
+    text = edited(path)
     if path.name == CONFTEST:
         text, count = LARGE.subn("", text)
         if count != 1:

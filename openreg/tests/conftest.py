@@ -110,7 +110,7 @@ def run_python():
 
     def run(program: str, **env: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-c", textwrap.dedent(program)],
+            [sys.executable, "-P", "-c", textwrap.dedent(program)],
             capture_output=True,
             text=True,
             timeout=PATIENCE,

@@ -198,6 +198,7 @@ def noise():
     library._destroy()
 
 
+@pytest.mark.needs(stage=5)
 def test_the_seed_of_the_device_decides(noise):
     x = torch.ones(5, device="openreg")
     before = torch.get_rng_state()
@@ -230,6 +231,7 @@ def test_an_own_generator_is_used(noise):
 # -- modes and counters --
 
 
+@pytest.mark.needs(stage=5)
 def test_counts_tell_which_operators_fell_back():
     x = X.to("openreg")
     torch.openreg.reset_fallback_counts()
@@ -284,6 +286,7 @@ def test_warn_mode_warns_once_for_each_operator():
             x.hypot(x)
 
 
+@pytest.mark.needs(stage=5)
 def test_error_mode_refuses_and_names_the_operator():
     x = X.to("openreg")
     torch.openreg.set_fallback_mode("error")
@@ -321,6 +324,7 @@ def test_mixed_devices_are_refused():
         torch.hypot(x[0, 0], x[0, 0], out=number)
 
 
+@pytest.mark.needs(stage=5)
 def test_a_kernel_leaves_some_dtypes_to_the_cpu(compile_cpp):
     torch.ops.load_library(compile_cpp("some_dtypes"))
     hypot = torch.ops.openreg_some_dtypes.hypot

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 import torch
 from empty_pool import stream_without_memory
+from holding import fail_allocations, hold, reset
 from torch_release import has_changed
 
 MIB = 1 << 20
 memory = torch.openreg.memory
-hold = torch.openreg.simulator.hold
 
 
 def device_bytes(count: int, **options) -> torch.Tensor:
@@ -78,6 +78,7 @@ KERNEL_FROM_PYTHON = """
 """
 
 
+@pytest.mark.needs(stage=5, capability="hold")
 def test_a_block_is_reused_at_once_by_its_stream_and_not_by_another(own_segment):
     a, b = torch.Stream("openreg"), torch.Stream("openreg")
     with hold(a):
@@ -95,6 +96,7 @@ def test_a_block_is_reused_at_once_by_its_stream_and_not_by_another(own_segment)
     assert y.unique().tolist() == [5.0]
 
 
+@pytest.mark.needs(stage=5, capability="hold")
 @pytest.mark.parametrize("record", [True, False])
 def test_record_stream_is_what_protects_memory_of_another_stream(record, own_segment):
     side = torch.Stream("openreg")
@@ -277,12 +279,13 @@ def test_out_of_memory_frees_the_cache_first(run_forked):
     assert rest == ["1.0", "1"]
 
 
+@pytest.mark.needs(capability="hold")
 @pytest.mark.parametrize("failures", [1, 2, 3])
 def test_an_allocation_is_tried_again(failures):
     torch.openreg.ipc_collect()  # what other tests sent would be one more try
     memory.empty_cache()
     memory.reset_accumulated_memory_stats()
-    torch.openreg.simulator.fail_allocation(failures)
+    fail_allocations(failures)
     try:
         if failures < 3:  # at first, after the oversize ones, after all
             device_bytes(64 * MIB)
@@ -290,7 +293,7 @@ def test_an_allocation_is_tried_again(failures):
             with pytest.raises(torch.OutOfMemoryError, match=r"allocate 64\.00 MiB"):
                 device_bytes(64 * MIB)
     finally:
-        torch.openreg.simulator.reset()
+        reset()
     stats = memory.memory_stats()
     assert (stats["num_alloc_retries"], stats["num_ooms"]) == (1, failures == 3)
     assert device_bytes(64 * MIB).numel() == 64 * MIB

@@ -3,9 +3,9 @@ import threading
 
 import pytest
 import torch
+from holding import delay, hold
 
 openreg = torch.openreg
-simulator = openreg.simulator
 seen: list[tuple[str, torch.Stream]] = []
 
 
@@ -65,11 +65,12 @@ def value(tensor: torch.Tensor) -> float:
     return host[0].item()
 
 
+@pytest.mark.needs(capability="hold")
 def test_backward_runs_on_the_stream_of_the_forward_and_the_caller_waits_for_it():
     x, side, default = leaf(), openreg.Stream(), openreg.current_stream()
     with openreg.stream(side):
         y = Doubled.apply(x, "side")
-    with simulator.hold(side):
+    with hold(side):
         y.backward(ones())  # from the default stream
         assert seen == [("side", side), ("hook", side), ("accumulated", side)]
         assert not side.query()
@@ -78,13 +79,14 @@ def test_backward_runs_on_the_stream_of_the_forward_and_the_caller_waits_for_it(
     assert value(x.grad) == 2
 
 
+@pytest.mark.needs(capability="hold")
 def test_backward_inside_of_a_stream_waits_there():
     x, side, default = leaf(), openreg.Stream(), openreg.current_stream()
     y = Doubled.apply(x, "default")
     with openreg.stream(side):
         side.wait_stream(default)
         gradient = ones()
-        with simulator.hold(default):
+        with hold(default):
             default.wait_stream(side)
             y.backward(gradient)
             assert not side.query()
@@ -94,6 +96,7 @@ def test_backward_inside_of_a_stream_waits_there():
     assert [stream for _, stream in seen] == [default] * 3
 
 
+@pytest.mark.needs(capability="hold")
 def test_without_the_engine_s_wait_the_gradient_would_be_wrong():
     """The same program on a stream that does not wait."""
     x, side, other = leaf(), openreg.Stream(), openreg.Stream()
@@ -102,13 +105,14 @@ def test_without_the_engine_s_wait_the_gradient_would_be_wrong():
     gradient = ones()
     x.grad = torch.zeros(1000, device="openreg")
     openreg.synchronize()
-    with simulator.hold(side):
+    with hold(side):
         y.backward(gradient)
         with openreg.stream(other):
             assert value(x.grad + 0) == 0
     assert value(x.grad) == 2
 
 
+@pytest.mark.needs(capability="hold")
 def test_gradients_of_two_streams_meet_on_the_stream_of_the_leaf():
     x = leaf()
     a, b, main = openreg.Stream(), openreg.Stream(), openreg.Stream()
@@ -120,7 +124,7 @@ def test_gradients_of_two_streams_meet_on_the_stream_of_the_leaf():
     main.wait_stream(b)
     with openreg.stream(main):
         y = from_a + from_b
-        with simulator.hold(b):
+        with hold(b):
             y.backward(ones())
             assert [s.query() for s in (a, b, main)] == [False, False, False]
         assert value(x.grad) == 4
@@ -128,6 +132,7 @@ def test_gradients_of_two_streams_meet_on_the_stream_of_the_leaf():
     assert seen[2:] == [("hook", a), ("accumulated", a)]  # where x was used first
 
 
+@pytest.mark.needs(capability="hold")
 def test_memory_of_a_gradient_is_not_reused_before_the_other_stream_has_read_it():
     """The engine notifies the allocator, by recordDataPtrOnStream."""
     x, y = leaf(), leaf()
@@ -139,7 +144,7 @@ def test_memory_of_a_gradient_is_not_reused_before_the_other_stream_has_read_it(
         total = AddFrom.apply(x, z)
     gradient = ones()
     openreg.synchronize()  # what is held afterwards belongs to the backward
-    with simulator.hold(consumer):
+    with hold(consumer):
         total.backward(gradient)
         with openreg.stream(producer):  # where that memory came from
             junk = [torch.full((1000,), 77.0, device="openreg") for _ in range(8)]
@@ -167,6 +172,7 @@ def test_a_leaf_that_an_old_graph_keeps_accumulates_on_its_old_stream():
     del kept
 
 
+@pytest.mark.needs(capability="hold")
 def test_each_device_has_its_own_streams_and_the_caller_waits_for_all():
     x, far, near = leaf(), openreg.Stream(1), openreg.Stream(0)
     with openreg.stream(near):
@@ -175,7 +181,7 @@ def test_each_device_has_its_own_streams_and_the_caller_waits_for_all():
             z = Doubled.apply(y.to("openreg:1"), "far")
     with openreg.stream(openreg.default_stream(1)):
         gradient = ones("openreg:1")
-    with simulator.hold(far):
+    with hold(far):
         z.backward(gradient)
         names = [name for name, _ in seen]
         assert names == ["far", "near", "hook", "accumulated"]
@@ -187,10 +193,11 @@ def test_each_device_has_its_own_streams_and_the_caller_waits_for_all():
     assert value(x.grad) == 4
 
 
+@pytest.mark.needs(capability="hold")
 def test_accumulation_over_steps_keeps_the_order():
     x, expected = leaf(), torch.ones(1000, requires_grad=True)
     streams = [openreg.Stream() for _ in range(3)]
-    with simulator.delay(300, seed=3):
+    with delay(300, seed=3):
         for step in range(6):
             stream = streams[step % 3]
             stream.wait_stream(openreg.current_stream())
@@ -204,6 +211,7 @@ def test_accumulation_over_steps_keeps_the_order():
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("devices", [1, 2])
+@pytest.mark.needs(capability="hold")
 def test_a_model_in_branches_has_the_gradients_of_the_cpu(seed, devices):
     """Branches on streams of their own, joined on the default stream."""
     generator = torch.Generator().manual_seed(seed)
@@ -217,7 +225,7 @@ def test_a_model_in_branches_has_the_gradients_of_the_cpu(seed, devices):
     loss = sum(branch(data, w) for w in expected).square().mean()
     loss.backward()
 
-    with simulator.delay(150, seed):
+    with delay(150, seed):
         x = data.to("openreg")
         actual = [w.to("openreg").requires_grad_() for w in weights]
         main, parts = openreg.current_stream(), []
@@ -236,6 +244,7 @@ def test_a_model_in_branches_has_the_gradients_of_the_cpu(seed, devices):
         assert torch.allclose(gradient, weight.grad, atol=1e-6)
 
 
+@pytest.mark.needs(capability="hold")
 def test_threads_run_backward_on_their_own_streams():
     results: dict[int, float] = {}
 
@@ -249,7 +258,7 @@ def test_threads_run_backward_on_their_own_streams():
                 )
             results[number] = value(x.grad)
 
-    with simulator.delay(100, seed=5):
+    with delay(100, seed=5):
         threads = [threading.Thread(target=train, args=(i,)) for i in range(4)]
         for thread in threads:
             thread.start()

@@ -3,6 +3,7 @@
 import random
 import threading
 
+import holding
 import pytest
 import torch
 from patience import PATIENCE
@@ -139,12 +140,13 @@ def test_eight_threads_compute_what_the_cpu_does(steal, delay, run_forked, reque
     assert process.stderr == ""
 
 
+@pytest.mark.needs(capability="hold")
 def test_the_stress_notices_a_missing_wait():
     """Without the wait of `use_on` the same program computes something else."""
     side = torch.Stream("openreg")
     device = torch.zeros(4, device="openreg")
     torch.openreg.synchronize()
-    with torch.openreg.simulator.hold(side):
+    with holding.hold(side):
         with side:
             twin = Twin(device, torch.zeros(4), side)
             twin.device.add_(1)
@@ -168,6 +170,7 @@ def train(device, seed, steps=5):
 
 
 @pytest.mark.parametrize("delay", [0, 200])
+@pytest.mark.needs(capability="hold")
 def test_eight_threads_run_backward_at_once(delay):
     expected = [train("cpu", seed) for seed in range(THREADS)]
     results = [None] * THREADS
@@ -177,7 +180,7 @@ def test_eight_threads_run_backward_at_once(delay):
         with stream:
             results[number] = train(f"openreg:{number % 2}", number)
 
-    with torch.openreg.simulator.delay(delay, seed=1):
+    with holding.delay(delay, seed=1):
         run_threads(work)
     for result, gradients in zip(results, expected, strict=True):
         for value, other in zip(result, gradients, strict=True):

@@ -21,7 +21,7 @@ PACKAGE = f"torch_{DEVICE}"
 STAGE = int(os.environ.get("TEST_STAGE", "9"))  # of the ladder: the last that works
 LARGE = 4  # the first stage of the large backend, which brings streams
 # What a device may lack at any stage: a test that needs it says so.
-CAPABILITIES = {"memory that the host cannot touch"}
+CAPABILITIES = {"memory that the host cannot touch", "hold"}
 # The driver: its header, what a test links with, and a variable that it reads. Some
 # programs hold a kernel back until a later line of theirs.
 HEADER = "openreg.h"

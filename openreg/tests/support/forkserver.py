@@ -73,7 +73,8 @@ class ForkServer:
         with theirs:
             main = MAIN.format(folder=str(Path(__file__).parent))
             self._process = subprocess.Popen(
-                [sys.executable, "-c", main, str(theirs.fileno())],
+                # -P: the sources in this folder are not the package.
+                [sys.executable, "-P", "-c", main, str(theirs.fileno())],
                 env={**os.environ, "PYTHONFAULTHANDLER": "1"},
                 stdin=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
