@@ -282,7 +282,8 @@ def test_out_of_memory_frees_the_cache_first(run_forked):
 @pytest.mark.needs(capability="hold")
 @pytest.mark.parametrize("failures", [1, 2, 3])
 def test_an_allocation_is_tried_again(failures):
-    torch.openreg.ipc_collect()  # what other tests sent would be one more try
+    if hasattr(torch.openreg, "ipc_collect"):  # stage 9
+        torch.openreg.ipc_collect()  # what other tests sent would be one more try
     memory.empty_cache()
     memory.reset_accumulated_memory_stats()
     fail_allocations(failures)
