@@ -22,7 +22,7 @@ sys.path[:0] = [str(TOOLS), str(TOOLS.parent / "support")]
 sys.path.append(str(TOOLS.parents[1]))
 
 from cloning.build import pip_install  # noqa: E402
-from portable import PORTABLE, run_tests  # noqa: E402
+from portable import run_tests  # noqa: E402
 from starter_build import (  # noqa: E402
     BUILT,
     STARTER,
@@ -142,19 +142,19 @@ torch_acme = torch_acme:_autoload
 
 
 def test_large(source: Path, stage: int) -> None:
-    """Try a copy that was built where its sources are: portable tests, quickstart."""
+    """Try a copy that was built where its sources are: its tests, the quickstart."""
     metadata = source / "torch_acme-0.dist-info"  # as if it were installed
     metadata.mkdir(exist_ok=True)
     (metadata / "entry_points.txt").write_text(ENTRY_POINT)
     where = ["--rootdir", source, "-c", source / "pyproject.toml"]
-    tests = [*where, source / "tests" / PORTABLE]
+    tests = [*where, source / "tests"]
     print(last_line(run_tests(tests, environment(source))))
     run_the_quickstart(source, stage)
 
 
 def last_line(output: str) -> str:
     """The counts of pytest."""
-    return f"test_minimal.py on acme: {output.splitlines()[-1]}"
+    return f"its tests on acme: {output.splitlines()[-1]}"
 
 
 def check() -> None:

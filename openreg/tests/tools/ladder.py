@@ -6,9 +6,9 @@ nox -s ladder -- all       every stage, in about ten minutes of one core
 
 Up to stage 3 each stage is the starter without the files of later stages. Then a copy
 of the starter for the device `acme` is brought from stage to stage. On each,
-test_minimal.py runs, and the examples of the quickstart; on stage 4 also a kernel that
-was written for the starter. It ends with 1 if the page was not what it is now. Before
-that it tries the copies of the backends under another name.
+its tests run, and the examples of the quickstart; on stage 4 also a kernel that was
+written for the starter, and the conformance kit. It ends with 1 if the page was not
+what it is now. Before that it tries the copies of the backends under another name.
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ from starter_knockouts import publish  # noqa: E402
 TREE, BUILD, SITE = BUILT / "ladder", BUILT / "ladder-build", BUILT / "ladder-site"
 LARGE, LARGE_BUILD = BUILT / "ladder-acme", BUILT / "ladder-acme-build"
 KERNEL = OPENREG / "tests/examples/first_kernel/Add.cpp"
+MINE, KEPT = LARGE / "csrc/kernels/Add.cpp", LARGE / "Add.cpp.kept"
 STAND_IN = OPENREG / "tests/examples/ladder/stand_in.py"
 ERROR = re.compile(r"^(?:\w+\.)*\w*Error: .*", re.MULTILINE)
 
@@ -77,31 +78,46 @@ def build(stage: Stage) -> None:
 def build_large(stage: Stage) -> Path:
     """Bring a copy of the starter to a stage, and build it.
 
-    The vendor has written one kernel before, which is built at stage 4: stage 5 has the
-    same operator. Return the folder to import it from.
+    The vendor has written a kernel for the starter. It is left out at first, because no
+    kernel is needed, and later stages have the same operator.
+
+    Return the folder to import it from.
     """
-    kernel = LARGE / "csrc/kernels/Add.cpp"
     if stage.number == FIRST:
         new_backend("acme", LARGE)
-        kernel.parent.mkdir()
-        kernel.write_text(renamed(without_guide(KERNEL.read_text()), "acme"))
-    elif kernel.exists():
-        kernel.unlink()
+        MINE.parent.mkdir()
+        MINE.write_text(renamed(without_guide(KERNEL.read_text()), "acme"))
     _, changed = new_backend("acme", LARGE, stage.number)
     assert not changed.edited, changed.edited
+    if stage.number == FIRST:
+        MINE.rename(KEPT)
+    return compile_large()
+
+
+def compile_large() -> Path:
     package = LARGE / "torch_acme"
     compile_tree(LARGE, LARGE_BUILD, package)
     run_quietly(["cmake", "--install", str(LARGE_BUILD)])
     return package.parent
 
 
+def run_the_kit(env: dict[str, str]) -> None:
+    """Without any kernel, a backend passes levels 0 to 4 of the conformance kit."""
+    command = [sys.executable, "-P", "-m", "torch_conformance", "--device", "acme"]
+    kit = f"{env['PYTHONPATH']}{os.pathsep}{OPENREG / 'conformance'}"
+    loaded = {"TORCH_DEVICE_BACKEND_AUTOLOAD": "1", "PYTHONPATH": kit}
+    run_quietly([*command, "--level", "0..4"], **{**env, **loaded})
+
+
 def run_the_first_kernel(env: dict[str, str]) -> None:
-    """The test of the kernel that was written for the starter, on the copy."""
-    program = KERNEL.with_name("prove.py").read_text()
-    command = [sys.executable, "-c", "import torch, torch_acme\n" + program, "acme"]
-    env = {**env, "TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
-    process = subprocess.run(command, capture_output=True, text=True, env=env)
-    assert process.returncode == 0, process.stderr
+    """Its test, on the copy: it was written for the starter, and nothing changed."""
+    KEPT.rename(MINE)
+    compile_large()
+    program = "import torch, torch_acme\n" + KERNEL.with_name("prove.py").read_text()
+    by_hand = {**env, "TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
+    run_quietly([sys.executable, "-c", program, "acme"], **by_hand)
+    MINE.unlink()
+    compile_large()
 
 
 def compile_tree(source: Path, folder: Path, package: Path, *options: str) -> None:
@@ -178,9 +194,10 @@ def measure(last: int) -> Measured:
             package, env = "torch_starter", environment(SITE)
         else:
             package, env = "torch_acme", environment(build_large(stage))
-            if number == FIRST:
-                run_the_first_kernel(env)
             copies.test_large(LARGE, number)
+            if number == FIRST:
+                run_the_kit(env)
+                run_the_first_kernel(env)
         printed[number] = passes(stage, package, env)
         for following in STAGES[number + 1 : number + 2]:
             errors[number + 1] = error_of(following, package, env)
