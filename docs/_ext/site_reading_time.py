@@ -1,7 +1,7 @@
 # Shows the reading time of each page under its title, and refuses pages that are long.
 """A page takes one minute for 220 words, and one for 20 lines of code.
 
-A page of more than ten minutes is an error, unless ``site_long_pages`` in docs/conf.py
+A page of more than fifteen minutes is an error, unless ``site_long_pages`` in docs/conf.py
 lists it. A listed page that has become short must leave the list, so the list only
 shrinks. The folded solution of an exercise does not count. Pages below ``reference``
 are tables to search, and have no reading time.
@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 WORDS_A_MINUTE = 220
 LINES_A_MINUTE = 20
-LONGEST = 10  # minutes
+LONGEST = 15  # minutes
 NOT_READ = (nodes.comment, nodes.raw)
 
 

@@ -44,13 +44,13 @@ def test_a_folded_solution_does_not_count(
 
 
 def test_long_page_is_refused(tmp_path: Path) -> None:
-    built = build(tmp_path, {"index.md": f"# A page\n\n{WORDS * 10}\n"})
+    built = build(tmp_path, {"index.md": f"# A page\n\n{WORDS * 15}\n"})
     assert built.code != 0
-    assert "takes 11 minutes to read, more than 10: split it" in built.messages
+    assert "takes 16 minutes to read, more than 15: split it" in built.messages
 
 
 def test_listed_page_may_be_long(tmp_path: Path) -> None:
-    page = f"# A page\n\n{WORDS * 10}\n"
+    page = f"# A page\n\n{WORDS * 15}\n"
     built = build(tmp_path, {"index.md": page}, settings='site_long_pages = ["index"]')
     assert built.code == 0, built.messages
 

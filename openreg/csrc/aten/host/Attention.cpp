@@ -218,10 +218,10 @@ at::Tensor empty_with_aligned_rows(const at::Tensor& bias) {
   return at::empty(sizes, bias.options()).slice(-1, 0, row);
 }
 
-// LITERALINCLUDE START: ATTENTION_CHOICE
 // Answers torch's question which implementation to take: an at::SDPBackend. The fused
 // one, unless the arguments or the user forbid it; then the math one. Throws if the
 // user forbids both.
+// LITERALINCLUDE START: ATTENTION_CHOICE
 int64_t choose_attention(const at::Tensor& query, const at::Tensor& key,
                          const at::Tensor& value,
                          const std::optional<at::Tensor>& attn_mask, double, bool,

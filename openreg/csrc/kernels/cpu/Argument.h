@@ -59,6 +59,7 @@ struct Argument {  // numbers, dtypes, flags: by value
   }
   static const Given& capture(const Given& value) { return value; }
   static const Given& alias(const Captured& value, Aliases&) { return value; }
+  // LITERALINCLUDE END: ARGUMENT
   static Given tiny(const Given& value, const Shrink& shrink) {
     if constexpr (std::is_same_v<Given, int64_t>) {
       return shrink.small(at::IntArrayRef(value))[0];
@@ -72,7 +73,6 @@ struct Argument {  // numbers, dtypes, flags: by value
     }
   }
 };
-// LITERALINCLUDE END: ARGUMENT
 
 template <Access kAccess>
 struct TensorArgument {
