@@ -1,10 +1,10 @@
 # Shows the reading time of each page under its title, and refuses pages that are long.
 """A page takes one minute for 220 words, and one for 20 lines of code.
 
-A page of more than fifteen minutes is an error, unless ``site_long_pages`` in docs/conf.py
-lists it. A listed page that has become short must leave the list, so the list only
-shrinks. The folded solution of an exercise does not count. Pages below ``reference``
-are tables to search, and have no reading time.
+A page of more than fifteen minutes is an error, unless ``site_long_pages`` in
+docs/conf.py lists it. A listed page that has become short must leave the list, so the
+list only shrinks. The folded solution of an exercise does not count. Pages below
+``reference`` are tables to search, and have no reading time.
 """
 
 from __future__ import annotations
