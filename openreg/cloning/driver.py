@@ -67,7 +67,8 @@ def skeleton(spelling: Spelling, stages: dict[int, str]) -> dict[str, str]:
     """
     folder = f"third_party/{spelling.driver}"
     texts = {f"{folder}/CMakeLists.txt": CMAKE.format(driver=spelling.driver)}
-    declared, includes, done = [], "", set()
+    declared: list[tuple[str, str, str]] = []
+    includes, done = "", set[str]()
     for path in sorted((ROOT / HEADERS).glob("*.h")):
         name = spelling.renamed(path.name, path.name)
         include = f"#include <{name}>\n"

@@ -38,7 +38,7 @@ def _call(name: str, *args: Any) -> None:
 
 def _on_stream(name: str, stream: torch.Stream) -> None:
     with torch.accelerator.device_index(stream.device.index):
-        _call(name, ctypes.c_void_p(stream.native_handle))
+        _call(name, ctypes.c_void_p(stream.stream_id))
 
 
 def _hold(stream: torch.Stream) -> None:
