@@ -1,15 +1,18 @@
 # What an operation costs, against CPU tensors; see docs/start/architecture.md.
 """Times operations on openreg and on CPU tensors in turn, in one process.
 
-    python openreg/benchmarks/run.py [--json FILE] [--quick]
+    python openreg/benchmarks/run.py [--json FILE] [--quick] [--cores 2]
 
 Machines are noisy, so no figure stands alone: each round times the CPU and the device
-one after the other, and the table shows the median of the rounds' ratios.
+one after the other, and the table shows the median of the rounds' ratios. The program
+stays on some cores, because the ratios of small calls depend on that: with two, the
+host goes on while the device computes; with one, they take turns.
 """
 
 import argparse
 import ctypes
 import json
+import os
 import platform
 import statistics
 import sys
@@ -338,9 +341,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Compare openreg with CPU tensors.")
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     parser.add_argument("--threads", type=int, default=1, help="of each kernel")
+    parser.add_argument(
+        "--cores", type=int, default=2, help="that the program stays on"
+    )
     parser.add_argument("--quick", action="store_true", help="few rounds: a smoke test")
     options = parser.parse_args()
     rounds = 3 if options.quick else 15
+    cores = sorted(os.sched_getaffinity(0))[: options.cores]
+    os.sched_setaffinity(0, cores)  # of this thread, and of those that it starts
     # Before the first kernel, so that it counts for the threads of the driver, too. One
     # is the fairest: the machine may be busy, and the device needs one for its host.
     torch.set_num_threads(options.threads)
@@ -352,9 +360,11 @@ def main() -> int:
     machine = f"{platform.machine()}, Python {platform.python_version()}"
     print(f"torch {torch.__version__}, {machine}, median of {rounds} rounds")
     print(f"{torch.get_num_threads()} thread(s) for each kernel, on both sides")
+    print(f"host and device together on {len(cores)} core(s): {cores}")
     if options.json is not None:
         options.json.parent.mkdir(parents=True, exist_ok=True)
         result = {"torch": torch.__version__, "machine": machine, "rounds": rounds}
+        result["cores"] = cores  # type: ignore[assignment]
         result["rows"] = [asdict(row) for row in rows]  # type: ignore[assignment]
         options.json.write_text(json.dumps(result, indent=2) + "\n")
     return 0
