@@ -49,12 +49,12 @@ struct Addmm : Meta {
 
 template <class Op, class Out, class Meta, auto* kFunction>
 void product(torch::Library& m) {
-  cpu::on_cpu<Op, Out, Meta, cpu::product<kFunction>, cpu::Reads::Precision>(m);
+  cpu::on_cpu<Op, Out, Meta, cpu::product<kFunction>, cpu::Precision::Read>(m);
 }
 
 // In place, a product may write to a tensor that overlaps itself.
 template <auto* kFunction>
-struct ProductInPlace : cpu::OnCpu<cpu::product<kFunction>, cpu::Reads::Precision> {
+struct ProductInPlace : cpu::OnCpu<cpu::product<kFunction>, cpu::Precision::Read> {
   static constexpr bool kMayOverlapItself = true;
 };
 template <class Op, class Out, class Meta, auto* kFunction>

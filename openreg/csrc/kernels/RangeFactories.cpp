@@ -24,7 +24,7 @@ using at::Tensor;
 // for empty outputs, too.
 template <class Function, class... Args>
 void call(const char* name, Function function, Tensor& out, const Args&... args) {
-  cpu::call(cpu::Options(name, cpu::Reads::Nothing, out.scalar_type()), function,
+  cpu::call(cpu::Options(name, cpu::Precision::Ignored, out.scalar_type()), function,
             args..., out);
 }
 

@@ -122,7 +122,7 @@ orError_t HostKernel::run(void* args) noexcept {
 }
 
 void launch_host_kernel(const char* name, c10::Device device,
-                        std::unique_ptr<HostKernel> kernel, Reads reads) {
+                        std::unique_ptr<HostKernel> kernel, Precision reads) {
   kernel->state = LaunchState::of_caller(reads);
   const OpenRegGuard scope(device.index());
   const orStream_t stream = native_handle(current_stream(device.index()));

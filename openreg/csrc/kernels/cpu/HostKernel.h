@@ -51,6 +51,7 @@ struct HostKernelOf final : HostKernel {
 
 // Enqueues the kernel on the current stream of `device`.
 OPENREG_EXPORT void launch_host_kernel(const char* name, c10::Device device,
-                                       std::unique_ptr<HostKernel> kernel, Reads reads);
+                                       std::unique_ptr<HostKernel> kernel,
+                                       Precision reads);
 
 }  // namespace openreg::cpu

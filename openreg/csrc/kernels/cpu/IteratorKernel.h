@@ -14,7 +14,7 @@ namespace openreg::cpu {
 
 template <class Iterator>
 Options options_of(const char* name, const Iterator& iterator) {
-  return {name, Reads::Nothing,
+  return {name, Precision::Ignored,
           iterator.maybe_common_dtype().value_or(at::ScalarType::Undefined)};
 }
 

@@ -15,12 +15,12 @@ namespace openreg::cpu {
 
 // What is known of a launch besides its arguments.
 struct Options {
-  Options(const char* name, Reads reads = Reads::Nothing,
+  Options(const char* name, Precision reads = Precision::Ignored,
           at::ScalarType common = at::ScalarType::Undefined)
       : name(name), reads(reads), common(common) {}
 
   const char* name;       // a literal; errors and traces show it
-  Reads reads;            // the settings of the process that the function reads
+  Precision reads;        // whether the function reads the float32 precision
   at::ScalarType common;  // in which an iterator computes
 };
 

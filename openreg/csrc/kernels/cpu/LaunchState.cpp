@@ -55,11 +55,11 @@ constexpr uint32_t kNotCaptured = 0xff;
 
 }  // namespace
 
-LaunchState LaunchState::of_caller(Reads reads) {
+LaunchState LaunchState::of_caller(Precision reads) {
   LaunchState state;
   state.threads_ = at::get_num_threads();
   state.float_control_ = float_control();
-  state.precision_ = reads == Reads::Precision ? precision_now() : kNotCaptured;
+  state.precision_ = reads == Precision::Read ? precision_now() : kNotCaptured;
   return state;
 }
 

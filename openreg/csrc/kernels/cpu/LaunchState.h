@@ -8,11 +8,11 @@
 
 namespace openreg::cpu {
 
-// Which settings of the process a kernel of ATen reads, besides those of the thread.
-enum class Reads : uint8_t {
-  Nothing,
-  Precision,  // products of matrices and convolutions:
-              // torch.set_float32_matmul_precision
+// Whether a kernel of ATen reads torch.set_float32_matmul_precision, a setting of the
+// process, as products of matrices and convolutions do.
+enum class Precision : uint8_t {
+  Ignored,
+  Read,
 };
 
 // LITERALINCLUDE START: LAUNCH_STATE
@@ -21,7 +21,7 @@ enum class Reads : uint8_t {
 // a device of your own they are arguments of the kernel.
 class OPENREG_EXPORT LaunchState {
  public:
-  static LaunchState of_caller(Reads reads);
+  static LaunchState of_caller(Precision reads);
 
   // Inside a kernel: the precision of products that the process asks for now is not the
   // one of the launch.

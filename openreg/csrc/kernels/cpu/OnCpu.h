@@ -11,12 +11,12 @@
 namespace openreg::cpu {
 
 // A kernel for structured(): launches `kFunction`, such as at::cpu::mul_outf.
-template <auto* kFunction, Reads kReads = Reads::Nothing>
+template <auto* kFunction, Precision kPrecision = Precision::Ignored>
 struct OnCpu {
   template <class... Args>
     requires std::is_invocable_v<decltype(kFunction), Args...>
   void operator()(const StructuredCall& call, Args&&... args) const {
-    cpu::call(Options(call.name, kReads, call.common_dtype), kFunction, args...);
+    cpu::call(Options(call.name, kPrecision, call.common_dtype), kFunction, args...);
   }
 };
 
@@ -25,9 +25,9 @@ struct OnCpu {
 // The types say what belongs together: a function of another signature does not
 // compile.
 template <class Op, class Out, class Meta, OutFunctionOf<Op>* kFunction,
-          Reads kReads = Reads::Nothing>
+          Precision kPrecision = Precision::Ignored>
 void on_cpu(torch::Library& m) {
-  structured<Op, Out, Meta>(m, OnCpu<kFunction, kReads>());
+  structured<Op, Out, Meta>(m, OnCpu<kFunction, kPrecision>());
 }
 // LITERALINCLUDE END: ON_CPU
 

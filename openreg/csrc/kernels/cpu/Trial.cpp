@@ -67,7 +67,7 @@ bool run_trial(const char* name, c10::function_ref<void()> attempt) {
   const WarnAlways again;
   const CpuDispatchGuard scope;
   const at::DisableRecordFunctionGuard unrecorded;
-  const LaunchState state = LaunchState::of_caller(Reads::Precision);
+  const LaunchState state = LaunchState::of_caller(Precision::Read);
   const LaunchState::Scope settings(state);
   try {
     attempt();
