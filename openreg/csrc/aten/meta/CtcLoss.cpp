@@ -78,7 +78,7 @@ void CtcLossBackward::meta(const at::Tensor& grad, const at::Tensor& log_probs,
                            at::IntArrayRef target_lengths,
                            const at::Tensor& neg_log_likelihood,
                            const at::Tensor& log_alpha, int64_t blank,
-                           bool zero_infinity) {
+                           bool /*zero_infinity*/) {
   // ATen checks none of it, and would read outside of its arguments.
   TORCH_CHECK(
       fit(log_probs, targets, input_lengths, target_lengths, blank) &&
