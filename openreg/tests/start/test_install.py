@@ -107,3 +107,13 @@ def test_a_copied_folder_is_not_built_where_the_original_was(source, tmp_path):
         assert build.parent == folder / "build"
         names.add(build.name)
     assert len(names) == 2
+
+
+def test_the_driver_is_installed_without_the_backend(tmp_path):
+    driver = ROOT / "openreg/third_party/openreg"
+    command = ["cmake", "-G", "Ninja", "-S", str(driver), "-B", str(tmp_path)]
+    command += ["-DOPENREG_BUILD_TESTS=OFF"]
+    subprocess.run(command, check=True, capture_output=True)
+    rules = (tmp_path / "cmake_install.cmake").read_text()
+    names = ["libopenreg.so", *(path.name for path in driver.glob("include/*.h"))]
+    assert len(names) == 6 and all(f"/{name}" in rules for name in names)
