@@ -1,4 +1,5 @@
 # Operators without a kernel run on the CPU, and say so; see docs/operators/fallback.md.
+import copy
 import warnings
 
 import pytest
@@ -355,3 +356,29 @@ def test_the_second_derivative_of_pdist():
         result = curvature_of_distances("openreg")
     assert set(counts) == {"aten::triu_indices"}
     assert_close(result.cpu(), curvature_of_distances("cpu"))
+
+
+@pytest.mark.parametrize(
+    ("layer", "shape"),
+    [
+        (torch.nn.Conv2d(4, 6, 3, padding=1, groups=2), (2, 4, 5, 5)),
+        (torch.nn.ConvTranspose1d(4, 6, 3, stride=2, bias=False), (2, 4, 5)),
+        (torch.nn.LSTM(4, 5), (3, 2, 4)),
+        (torch.nn.GRU(4, 5), (3, 2, 4)),
+    ],
+    ids=["convolution", "transposed", "LSTM", "GRU"],
+)
+def test_layers_that_the_boxed_fallback_does_not_reach(layer, shape):
+    """Without kernels, too: files of aten/fallback take their place."""
+    x = torch.randn(shape)
+    results = []
+    for device in ("cpu", "openreg"):
+        moved = copy.deepcopy(layer).to(device)
+        start = x.detach().to(device).requires_grad_()
+        out = moved(start)
+        out = out[0] if isinstance(out, tuple) else out
+        out.square().sum().backward()
+        grads = [start.grad, *(p.grad for p in moved.parameters())]
+        results.append([out.cpu(), *(grad.cpu() for grad in grads)])
+    for found, expected in zip(results[1], results[0], strict=True):
+        torch.testing.assert_close(found, expected)

@@ -115,7 +115,8 @@ STAGES = [
     Stage(
         6,
         "Convolution, attention, recurrent networks",
-        "Operators that stages 4 and 5 lack; the starter computes them on the CPU.",
+        "These layers run on the device. Before this stage they run on the CPU, so the "
+        "program refuses to fall back.",
         "[composite kernels](../operators/composite.md)",
         "10",
         "operators/test_composite.py",

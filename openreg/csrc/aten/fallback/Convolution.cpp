@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "csrc/aten/common/TensorArguments.h"
+#include "csrc/aten/ops/Fallback.h"
 
 namespace openreg {
 namespace {
@@ -21,6 +22,7 @@ Tensor convolution_on_cpu(const Tensor& input, const Tensor& weight,
                           IntArrayRef padding, IntArrayRef dilation, bool transposed,
                           IntArrayRef output_padding, int64_t groups) {
   check_same_device("convolution", input, weight, bias);
+  count_fallback("aten::convolution_overrideable");
   return at::convolution(input.cpu(), weight.cpu(),
                          is_given(bias) ? bias->cpu() : Tensor(), stride, padding,
                          dilation, transposed, output_padding, groups)
@@ -32,6 +34,7 @@ std::tuple<Tensor, Tensor, Tensor> convolution_backward_on_cpu(
     IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, bool transposed,
     IntArrayRef output_padding, int64_t groups, std::array<bool, 3> mask) {
   check_same_device("convolution_backward", grad_output, input, weight);
+  count_fallback("aten::convolution_backward_overrideable");
   const int64_t channels = transposed ? weight.size(1) * groups : weight.size(0);
   const auto [of_input, of_weight, of_bias] = at::convolution_backward(
       grad_output.cpu(), input.cpu(), weight.cpu(), IntArrayRef(channels), stride,

@@ -61,6 +61,11 @@ void Operands::add(const at::Scalar& number) {
   numbers_.push_back(&number);
   mix(static_cast<uint64_t>(number.type()) | 0xff00);
   // Orders of norms and exponents have code of their own.
+  if (number.type() == at::kLong) {
+    const int64_t value = number.toLong();
+    add_choice(value >= -2 && value <= 2 ? value : 5);
+    return;
+  }
   const double value = number.isComplex() ? 0 : number.to<double>();
   add_choice(value == std::floor(value) && std::abs(value) <= 2 ? std::lround(value)
              : std::isinf(value)                                ? (value > 0 ? 3 : 4)

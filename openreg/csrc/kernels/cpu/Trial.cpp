@@ -5,7 +5,6 @@
 #include <ATen/record_function.h>
 #include <c10/util/Exception.h>
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -44,22 +43,19 @@ class WarnAlways {
 
 }  // namespace
 
-bool Trial::has_passed(uint64_t signature) {
-  if (C10_LIKELY(last_.load(std::memory_order_relaxed) == signature)) {
-    return true;
-  }
+bool Trial::is_known(uint64_t signature) {
   const std::lock_guard lock(mutex_);
-  if (std::find(passed_.begin(), passed_.end(), signature) == passed_.end()) {
+  if (passed_.count(signature) == 0) {
     return false;
   }
-  last_.store(signature, std::memory_order_relaxed);
+  recent(signature).store(signature, std::memory_order_relaxed);
   return true;
 }
 
 void Trial::remember(uint64_t signature) {
   const std::lock_guard lock(mutex_);
-  passed_.push_back(signature);
-  last_.store(signature, std::memory_order_relaxed);
+  passed_.insert(signature);
+  recent(signature).store(signature, std::memory_order_relaxed);
 }
 
 bool run_trial(const char* name, c10::function_ref<void()> attempt) {

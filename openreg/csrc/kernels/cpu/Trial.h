@@ -4,10 +4,12 @@
 
 #include <c10/util/FunctionRef.h>
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
-#include <vector>
+#include <unordered_set>
 
 #include "csrc/Export.h"
 
@@ -20,13 +22,22 @@ namespace openreg::cpu {
 class OPENREG_EXPORT Trial {
  public:
   // Whether a call of this signature has passed before. Costs a comparison, mostly.
-  bool has_passed(uint64_t signature);
+  bool has_passed(uint64_t signature) {
+    return recent(signature).load(std::memory_order_relaxed) == signature ||
+           is_known(signature);
+  }
   void remember(uint64_t signature);
 
  private:
-  std::atomic<uint64_t> last_ = 0;
+  static constexpr size_t kRecent = 64;
+  std::atomic<uint64_t>& recent(uint64_t signature) {
+    return recent_[(signature ^ signature >> 32) % kRecent];
+  }
+  bool is_known(uint64_t signature);
+
+  std::array<std::atomic<uint64_t>, kRecent> recent_{};
   std::mutex mutex_;
-  std::vector<uint64_t> passed_;
+  std::unordered_set<uint64_t> passed_;
 };
 
 // Runs `attempt` as device code would run, and throws what it throws if that is about

@@ -1,9 +1,10 @@
-# Stage 6: what no fallback covers trains; see docs/start/ladder.md.
+# Stage 6: layers of many kernels train on the device; see docs/start/ladder.md.
 import torch
 
 # LITERALINCLUDE START: LADDER_STAGE_6
 device = torch.accelerator.current_accelerator()
-x = torch.randn(2, 6, 8, device=device, requires_grad=True)
+getattr(torch, device.type).set_fallback_mode("error")
+x = torch.randn(2, 6, 8).to(device).requires_grad_()
 conv = torch.nn.Conv1d(6, 6, 3, padding=1).to(device)
 attention = torch.nn.MultiheadAttention(8, 2, batch_first=True).to(device)
 lstm = torch.nn.LSTM(8, 8, batch_first=True).to(device)
