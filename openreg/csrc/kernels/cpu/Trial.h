@@ -27,6 +27,7 @@ class OPENREG_EXPORT Trial {
            is_known(signature);
   }
   void remember(uint64_t signature);
+  // LITERALINCLUDE END: TRIAL
 
  private:
   static constexpr size_t kRecent = 64;
@@ -45,6 +46,5 @@ class OPENREG_EXPORT Trial {
 // sizes, and the host half of the operator checks sizes. `name`: of the operator, for
 // errors.
 OPENREG_EXPORT bool run_trial(const char* name, c10::function_ref<void()> attempt);
-// LITERALINCLUDE END: TRIAL
 
 }  // namespace openreg::cpu
