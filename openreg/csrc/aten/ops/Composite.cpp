@@ -120,8 +120,8 @@ void check_boundaries(const Tensor& boundaries) {
               "dim(", boundaries.dim(), ")");
 }
 
-Tensor bucketize(const Tensor& self, const Tensor& boundaries, bool out_int32,
-                 bool right) {
+Tensor bucketize_tensor(const Tensor& self, const Tensor& boundaries, bool out_int32,
+                        bool right) {
   check_boundaries(boundaries);
   return at::searchsorted(boundaries, self, out_int32, right);
 }
@@ -135,8 +135,9 @@ Tensor& bucketize_out(const Tensor& self, const Tensor& boundaries, bool out_int
 
 Tensor bucketize_scalar(const at::Scalar& self, const Tensor& boundaries,
                         bool out_int32, bool right) {
-  return bucketize(at::native::searchsorted_scalar_tensor(self, boundaries.device()),
-                   boundaries, out_int32, right);
+  return bucketize_tensor(
+      at::native::searchsorted_scalar_tensor(self, boundaries.device()), boundaries,
+      out_int32, right);
 }
 
 // Views and one copy.
@@ -185,7 +186,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("masked_select.out", masked_select_out);
   m.impl("searchsorted.Scalar", searchsorted_scalar);
   m.impl("searchsorted.Scalar_out", searchsorted_scalar_out);
-  m.impl("bucketize.Tensor", bucketize);
+  m.impl("bucketize.Tensor", bucketize_tensor);
   m.impl("bucketize.Tensor_out", bucketize_out);
   m.impl("bucketize.Scalar", bucketize_scalar);
   m.impl("channel_shuffle", channel_shuffle);
