@@ -84,17 +84,6 @@ OWN_DRIVER = {
 FOLDERS_HERE = re.compile(r"\bopenreg/(csrc|torch_openreg|tests|third_party)\b")
 CUT = "\n# nox -s coverage\n"  # of pyproject.toml: the rest is for the guide's tools
 FOLDERS_OF_TESTS = re.compile(r"^pythonpath = \[\n(?: .*\n)+\]$", re.MULTILINE)
-# Rows of CLONING.md.
-NAMES = [
-    ("libraries, CMake package", "`libtorch_{name}.so`, `torch_{name}`"),
-    ("environment variable", "`{upper}_FALLBACK`"),
-    (
-        "key of graphs, setting of the allocator",
-        "`{upper}`, `{name}_memory_fraction`",
-    ),
-    ("communication backend", "`{name}ccl`, class `ProcessGroup{upper}CCL`"),
-    ("driver", "`<{driver}.h>`, `lib{driver}.so`, functions `or...` and `occl...`"),
-]
 
 
 def sources() -> list[Path]:

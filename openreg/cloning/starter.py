@@ -24,12 +24,6 @@ pythonpath = ["tests/support"]
 addopts = ["-ra", "--strict-markers", "--strict-config"]
 filterwarnings = ["error"]
 """
-# Rows of CLONING.md.
-NAMES = [
-    ("libraries", "`libtorch_{name}.so`, `lib{name}_bindings.so`"),
-    ("counts of the fallback", "`torch.ops.{name}.fallback_counts()`"),
-    ("driver", "`<{driver}.h>`, `lib{driver}.so`, functions `or...`"),
-]
 
 
 def renamed(text: str, name: str) -> str:

@@ -103,6 +103,14 @@ def _read(path: Path) -> str | None:
     return path.read_text(encoding="utf-8") if path.is_file() else None
 
 
+def write(folder: Path, texts: dict[str, str]) -> None:
+    """Write files into a folder: their paths and texts."""
+    for path, text in texts.items():
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+
+
 def apply(target: Path, what: Changes, copy: Copy) -> None:
     """Write, and delete. Everything is written beside the copy first: a full disk
     leaves the copy as it was.
@@ -116,10 +124,7 @@ def apply(target: Path, what: Changes, copy: Copy) -> None:
     work = place / f".new-{os.getpid()}"
     listed = json.dumps(asdict(copy), indent=1, sort_keys=True) + "\n"
     try:
-        for path, text in {**what.write, LIST: listed}.items():
-            new = work / path
-            new.parent.mkdir(parents=True, exist_ok=True)
-            new.write_text(text, encoding="utf-8")
+        write(work, {**what.write, LIST: listed})
         if there:
             for path in (*what.write, LIST):
                 (target / path).parent.mkdir(parents=True, exist_ok=True)

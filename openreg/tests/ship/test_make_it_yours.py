@@ -15,6 +15,7 @@ from cloning import decisions, full, names  # noqa: E402
 from cloning.contents import texts_of  # noqa: E402
 from cloning.spelling import Spelling, without_guide  # noqa: E402
 from cloning.stages import LAST  # noqa: E402
+from cloning.target import write  # noqa: E402
 
 TOOL = OPENREG / "new_backend.py"
 TRACE = re.compile(r"\w*openreg\w*", re.IGNORECASE)
@@ -31,9 +32,7 @@ def clone(name, folder, *options):
 
 
 def written(spelling, folder):
-    for path, text in texts_of(spelling, LAST).items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(text)
+    write(folder, texts_of(spelling, LAST))
     return folder
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from custom_build import compile_guard_host_memory
+from custom_build import compile_with_c10
 from sweep import runner
 from sweep.cases import all_cases
 from sweep.known import problems
@@ -20,7 +20,7 @@ ALWAYS = {"nn.functional.ctc_loss"}  # its lengths are numbers
 
 @pytest.fixture
 def _guarded(monkeypatch):
-    preloaded = str(compile_guard_host_memory())
+    preloaded = str(compile_with_c10("guard_host_memory"))
     folder = str(Path(torch.__file__).parent / "lib")
     monkeypatch.setitem(runner.SETTINGS, "LD_PRELOAD", preloaded)
     monkeypatch.setitem(runner.SETTINGS, "LD_LIBRARY_PATH", folder)

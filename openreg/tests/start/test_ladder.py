@@ -11,6 +11,7 @@ from ladder import last_error  # isort: split
 from cloning.contents import texts_of
 from cloning.full import inside
 from cloning.spelling import Spelling
+from cloning.target import write
 from ladder_page import FILES_PAGE, PAGE, files_page, measured_of, page
 from ladder_stages import OPENREG, STAGES, STARTER, TESTS, files_of, included
 from starter_build import install_starter, sources
@@ -90,9 +91,7 @@ def copies(tmp_path_factory):
     folders = {}
     for stage in BROUGHT:
         folders[stage.number] = folder = tmp_path_factory.mktemp("stage")
-        for path, text in texts_of(Spelling("acme"), stage.number).items():
-            (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            (folder / path).write_text(text)
+        write(folder, texts_of(Spelling("acme"), stage.number))
     return folders
 
 

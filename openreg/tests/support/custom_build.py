@@ -19,8 +19,6 @@ TESTS = Path(__file__).resolve().parents[1]
 SOFTCAP = TESTS / "custom" / "softcap"
 STABLE = TESTS / "custom" / "softcap_stable.cpp"
 TILED = TESTS / "custom" / "tiled.cpp"
-GUARD_HOST_MEMORY = TESTS / "custom/guard_host_memory.cpp"
-OVERWRITE_FREED = TESTS / "custom" / "overwrite_freed.cpp"
 BUILT = TESTS.parents[1] / "build" / "tests-custom"
 COMPILER = shlex.split(os.environ.get("CXX", "c++"))
 # A user's compiler may be newer, and find more to warn about: see CMakeLists.txt.
@@ -61,20 +59,10 @@ def compile_tiled() -> Path:
     return _once("tiled.so", [TILED], lambda path: _compile(TILED, path, flags))
 
 
-def compile_overwrite_freed() -> Path:
-    """Compile what overwrites memory when it is freed; return the library."""
-    source = OVERWRITE_FREED
-    return _once(
-        "overwrite_freed.so", [source], lambda path: _compile(source, path, ["-lc10"])
-    )
-
-
-def compile_guard_host_memory() -> Path:
-    """Compile what LD_PRELOAD takes to guard the memory of CPU tensors."""
-    source = GUARD_HOST_MEMORY
-    return _once(
-        "guard_host_memory.so", [source], lambda path: _compile(source, path, ["-lc10"])
-    )
+def compile_with_c10(name: str) -> Path:
+    """Compile a file of the folder custom that needs no more; return the library."""
+    source = TESTS / "custom" / f"{name}.cpp"
+    return _once(f"{name}.so", [source], lambda path: _compile(source, path, ["-lc10"]))
 
 
 def _compile(source: Path, library: Path, flags: list[str]) -> None:

@@ -6,7 +6,7 @@ import contextlib
 import ctypes
 from collections.abc import Iterator
 
-from custom_build import compile_overwrite_freed
+from custom_build import compile_with_c10
 
 
 @contextlib.contextmanager
@@ -15,7 +15,7 @@ def overwritten() -> Iterator[None]:
 
     A launch whose kernel reads memory that was freed before it then reads 0xff.
     """
-    library = ctypes.CDLL(str(compile_overwrite_freed()))
+    library = ctypes.CDLL(str(compile_with_c10("overwrite_freed")))
     library.overwrite_freed_begin()
     try:
         yield

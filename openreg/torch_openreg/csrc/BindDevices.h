@@ -51,7 +51,7 @@ inline void bind_initialization(py::module_& m) {
   m.def("_is_initialized", &is_initialized);
   m.def("_is_in_bad_fork", &is_in_bad_fork);
   m.def("_drain_autograd_threads", &drain_autograd_threads, NoGil(),
-        "Waits until autograd's threads have let go of all backward passes.");
+        "Waits until autograd's threads have released all backward passes.");
 }
 // LITERALINCLUDE END: LAZY_INIT
 

@@ -15,9 +15,9 @@ namespace {
 using at::Tensor;
 using MaybeTensor = std::optional<Tensor>;
 
-// Torch calls these for every device that is not the CPU, and the CPU has no such
-// kernels. Gates are in the order of torch: input, forget, cell, output for LSTM, and
-// reset, update, new for GRU.
+// Torch calls these for every device but the CPU, which has no kernels for them. Gates
+// are in the order of torch: input, forget, cell, output for LSTM, and reset, update,
+// new for GRU.
 
 Tensor with_bias(const Tensor& gates, const MaybeTensor& bias) {
   return is_given(bias) ? gates + *bias : gates;
