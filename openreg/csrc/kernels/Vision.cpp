@@ -67,6 +67,20 @@ at::Tensor& adaptive_max_pool3d_backward(const at::Tensor& grad, const at::Tenso
                                                     out);
 }
 
+// The CPU copies a tensor of any dtype if no size changes, so a trial of such a call
+// says nothing of the others.
+template <class Meta>
+struct Filtered : Meta {
+  template <class... Args>
+  void meta(const at::Tensor& self, const Args&... args) {
+    const at::ScalarType dtype = self.scalar_type();
+    TORCH_CHECK_NOT_IMPLEMENTED(at::isFloatingType(dtype) || dtype == at::kByte,
+                                "antialiased interpolation is not implemented for '",
+                                dtype, "'");
+    Meta::meta(self, args...);
+  }
+};
+
 // The kernels of one resampling with a filter, which the CPU has for few dtypes.
 template <Upsample* kFunction, auto* kOut>
 constexpr auto* kUpsample = cpu::reduced_in_float<kFunction, kOut>;
@@ -78,29 +92,29 @@ constexpr auto* kUpsampleBackward = cpu::reduced_in_float<kFunction, kOut>;
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   cpu::on_cpu<
       op::_upsample_bilinear2d_aa, op::_upsample_bilinear2d_aa_out,
-      meta::structured__upsample_bilinear2d_aa,
+      Filtered<meta::structured__upsample_bilinear2d_aa>,
       kUpsample<at::_upsample_bilinear2d_aa, at::cpu::_upsample_bilinear2d_aa_outf>>(m);
   cpu::on_cpu<op::_upsample_bilinear2d_aa_backward,
               op::_upsample_bilinear2d_aa_backward_grad_input,
-              meta::structured__upsample_bilinear2d_aa_backward,
+              Filtered<meta::structured__upsample_bilinear2d_aa_backward>,
               kUpsampleBackward<at::_upsample_bilinear2d_aa_backward,
                                 at::cpu::_upsample_bilinear2d_aa_backward_outf>>(m);
   cpu::on_cpu<
       op::_upsample_bicubic2d_aa, op::_upsample_bicubic2d_aa_out,
-      meta::structured__upsample_bicubic2d_aa,
+      Filtered<meta::structured__upsample_bicubic2d_aa>,
       kUpsample<at::_upsample_bicubic2d_aa, at::cpu::_upsample_bicubic2d_aa_outf>>(m);
   cpu::on_cpu<op::_upsample_bicubic2d_aa_backward,
               op::_upsample_bicubic2d_aa_backward_grad_input,
-              meta::structured__upsample_bicubic2d_aa_backward,
+              Filtered<meta::structured__upsample_bicubic2d_aa_backward>,
               kUpsampleBackward<at::_upsample_bicubic2d_aa_backward,
                                 at::cpu::_upsample_bicubic2d_aa_backward_outf>>(m);
   cpu::on_cpu<
       op::_upsample_lanczos2d_aa, op::_upsample_lanczos2d_aa_out,
-      meta::structured__upsample_lanczos2d_aa,
+      Filtered<meta::structured__upsample_lanczos2d_aa>,
       kUpsample<at::_upsample_lanczos2d_aa, at::cpu::_upsample_lanczos2d_aa_outf>>(m);
   cpu::on_cpu<op::_upsample_lanczos2d_aa_backward,
               op::_upsample_lanczos2d_aa_backward_grad_input,
-              meta::structured__upsample_lanczos2d_aa_backward,
+              Filtered<meta::structured__upsample_lanczos2d_aa_backward>,
               kUpsampleBackward<at::_upsample_lanczos2d_aa_backward,
                                 at::cpu::_upsample_lanczos2d_aa_backward_outf>>(m);
   cpu::on_cpu<op::_upsample_nearest_exact1d, op::_upsample_nearest_exact1d_out,

@@ -89,7 +89,7 @@ ThreeTensors unique_dim_consecutive(const at::Tensor& self, int64_t dim, bool in
 
 ThreeTensors unique_consecutive(const at::Tensor& self, bool inverse, bool counts,
                                 std::optional<int64_t> dim) {
-  if (dim.has_value()) {
+  if (dim.has_value() && !(*dim == 0 && self.dim() == 1)) {
     return openreg::unique_dim_consecutive(self, *dim, inverse, counts);
   }
   return distinct<kernels::unique_consecutive, false>(self, 0, true, inverse, counts);

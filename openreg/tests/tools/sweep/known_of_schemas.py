@@ -4,6 +4,7 @@ from .known_case import Known
 from .known_of_ways import ERROR, WRONG, some
 
 DEVICE = "wrong device"
+CRASH = "crash"
 
 
 def schema(verdict: str, match: str, operators: str, cause: str) -> Known:
@@ -13,29 +14,32 @@ def schema(verdict: str, match: str, operators: str, cause: str) -> Known:
 
 
 KNOWN_OF_SCHEMAS = [
+    # -- crashes --
+    schema(
+        CRASH,
+        "exit status",
+        "_logcumsumexp.out adaptive_max_pool3d_backward "
+        "smooth_l1_loss_backward.grad_input",
+        "The CPU's kernel crashes, too: it writes outside of a tensor, or divides an "
+        "integer by zero.",
+    ),
     # -- errors that stop the device --
     schema(
         ERROR,
-        "AcceleratorError: .*not implemented for '?(Bool|Complex|Long)",
-        "native_batch_norm_backward native_batch_norm_backward.out "
-        "_batch_norm_impl_index_backward native_group_norm_backward "
-        "native_group_norm_backward.out native_layer_norm_backward "
-        "native_layer_norm_backward.out _neg_view_copy _neg_view_copy.out",
-        "No kernel takes the dtype, and only that of the backward pass checks it.",
+        "DeviceFault: .*(out of bounds|num_embeddings|index >= 0|EmbeddingBagMode|"
+        "source < number of ones|required size)",
+        "_ctc_loss* _embedding_bag* fractional_max_pool2d_backward "
+        "masked_select_backward one_hot repeat_interleave.*Tensor",
+        "Only the device knows the numbers, which are wrong for the operator.",
     ),
     schema(
         ERROR,
-        "AcceleratorError: .*(Found dtype|tensor does not have a device|mode ==|"
-        "Expected out tensor to have dtype|"
-        "cannot be converted to type)",
-        "hardtanh.out huber_loss_backward.out *_bag_dense_backward "
-        "native_layer_norm_backward binary_cross_entropy_backward.grad_input "
-        "log_sigmoid_backward.grad_input "
-        "frobenius_norm.out norm.out linspace.Scalar_Tensor_out "
-        "linspace.Tensor_Tensor_out logspace.Tensor_Tensor_out "
-        "logspace.Scalar_Tensor_out",
-        "The kernel checks the dtype of out=, an optional argument, or a number that "
-        "only the device has.",
+        "DeviceFault: .*(tensor does not have a device|itensor_view_from_dense|"
+        "either both be None|does not have an identity|non-contiguous tensor|neg_cpu)",
+        "_neg_view_copy* native_layer_norm_backward* gelu_backward.grad_input "
+        "instance_norm norm_except_dim _embedding_bag_per_sample_weights_backward",
+        "A trial of small tensors takes another path, or only the kernel checks an "
+        "optional argument.",
     ),
     # -- errors of the device alone --
     schema(
@@ -47,7 +51,7 @@ KNOWN_OF_SCHEMAS = [
     ),
     schema(
         ERROR,
-        "RuntimeError: (openreg: .*(expected|must be one)|"
+        "RuntimeError: (openreg: .*(expect|must be one|needs running_mean)|"
         ".* has a gradient or a state of size|"
         "Expected from <= to|(max|min)\\(\\): Expected|cannot reshape tensor of 0|"
         "Integers to negative|dropout prob|Expected out tensor to have dtype)",
@@ -58,7 +62,7 @@ KNOWN_OF_SCHEMAS = [
     schema(
         ERROR,
         "cannot become a number|but its storage has",
-        "_local_scalar_dense _reshape_alias _reshape_alias_copy",
+        "_local_scalar_dense _reshape_alias _reshape_alias_copy*",
         "Torch's callers have checked this; the CPU's kernel does not.",
     ),
     schema(
@@ -70,7 +74,7 @@ KNOWN_OF_SCHEMAS = [
     schema(
         ERROR,
         "device cpu|on CPU|CPU Backend",
-        "_pack_padded_sequence.out randint_like.Tensor _batch_norm_no_update",
+        "_pack_padded_sequence.out randint_like.Tensor* _batch_norm_no_update",
         "Torch wants the argument on the CPU, or calls a kernel of the CPU.",
     ),
     # -- results where the CPU raises an error --
@@ -84,7 +88,9 @@ KNOWN_OF_SCHEMAS = [
         "nansum nansum.out _foreach_powsum.Scalar _foreach_powsum.Scalar_out histc "
         "histc.out linalg__powsum max_pool1d trace smooth_l1_loss.out "
         "_foreach_abs _foreach_abs.out _foreach_abs_ abs abs.out abs_ absolute "
-        "absolute.out absolute_",
+        "absolute.out absolute_ randperm.* isin.Scalar_Tensor native_group_norm "
+        "max_unpool3d.out _weight_int8pack_mm fake_quantize_per_channel_affine* "
+        "_fake_quantize_learnable_per_channel_affine*",
         "The kernel of the device takes this dtype or layout.",
     ),
     schema(
@@ -93,6 +99,8 @@ KNOWN_OF_SCHEMAS = [
         "div.Tensor_mode div.out_mode div_.Tensor_mode divide.Tensor_mode "
         "divide.out_mode divide_.Tensor_mode floor_divide floor_divide.out "
         "floor_divide_.Tensor fmod.Tensor fmod.Tensor_out fmod_.Tensor "
+        "div*.Scalar_mode floor_divide*.Scalar fmod*.Scalar fmod.Scalar_out "
+        "remainder*.Scalar remainder.Scalar_out "
         "remainder.Scalar_Tensor remainder.Scalar_Tensor_out remainder.Tensor "
         "remainder.Tensor_out remainder_.Tensor",
         "Integers are divided by zero without an error, as on CUDA.",
@@ -110,13 +118,14 @@ KNOWN_OF_SCHEMAS = [
         "strides",
         "_dirichlet_grad _standard_gamma_grad binary_cross_entropy_backward "
         "huber_loss_backward mse_loss_backward smooth_l1_loss_backward "
-        "rrelu* _saturate_weight_to_fp16 dequantize.self",
+        "rrelu* _saturate_weight_to_fp16 dequantize.self linalg_lstsq*",
         "The result has the layout of the inputs; the CPU makes a contiguous one.",
     ),
     schema(
         WRONG,
         "strides",
         "_slow_conv2d_forward.output adaptive_avg_pool2d.out max_unpool2d.out "
+        "_slow_conv2d_backward.grad_input max_pool3d_with_indices* "
         "log_sigmoid_forward.output thnn_conv2d.out "
         "reflection_pad2d_backward.grad_input reflection_pad3d_backward.grad_input "
         "replication_pad2d_backward.grad_input replication_pad3d_backward.grad_input",
@@ -129,7 +138,8 @@ KNOWN_OF_SCHEMAS = [
         "_native_batch_norm_legit*out grid_sampler_2d_backward "
         "_slow_conv2d_backward.output_mask adaptive_avg_pool3d.out "
         "adaptive_avg_pool3d_backward.grad_input "
-        "adaptive_max_pool3d_backward*",
+        "adaptive_max_pool3d_backward* _compute_linear_combination "
+        "slow_conv_transpose*.out _sobol_engine_ff_ linalg_lstsq.out",
         "The CPU's kernel ignores the strides of a tensor that it writes.",
     ),
     schema(
@@ -138,9 +148,11 @@ KNOWN_OF_SCHEMAS = [
         "_ctc_loss* _pdist_backward* "
         "_scaled_dot_product_flash_attention_for_cpu_backward "
         "native_layer_norm_backward _rowwise_prune empty_permuted.out "
-        "binary_cross_entropy.out",
-        "The sample is wrong for the operator, and the CPU's kernel reads memory that "
-        "nothing has written.",
+        "binary_cross_entropy.out _batch_norm_impl_index embedding_bag resize_as_ "
+        "_padded_dense_to_jagged_forward _segment_reduce_backward "
+        "multilabel_margin_loss",
+        "The sample is wrong for the operator or has no elements, and the result is "
+        "memory that nothing has written.",
     ),
     schema(
         WRONG,
@@ -154,7 +166,7 @@ KNOWN_OF_SCHEMAS = [
         "_stack.out binary_cross_entropy_backward.grad_input native_batch_norm.out "
         "_foreach_powsum* linalg__powsum rrelu_with_noise.out native_dropout* "
         "_add_relu.out binary_cross_entropy.out "
-        "_autocast_to_reduced_precision",
+        "_autocast_to_reduced_precision pixel_unshuffle",
         "A size or dtype that only the CPU's kernel has; CUDA's has the device's.",
     ),
     schema(
