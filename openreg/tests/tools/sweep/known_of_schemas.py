@@ -30,7 +30,7 @@ KNOWN_OF_SCHEMAS = [
         "source < number of ones|required size)",
         "_ctc_loss* _embedding_bag* fractional_max_pool2d_backward "
         "masked_select_backward one_hot repeat_interleave.*Tensor",
-        "Only the device knows the numbers, which are wrong for the operator.",
+        "Only the device has the numbers, which are wrong for the operator.",
     ),
     schema(
         ERROR,
