@@ -42,6 +42,12 @@ else()
   install(DIRECTORY include/ DESTINATION include)
 endif()
 """
+TESTING = """\
+# What the tests may ask of the driver; a test that needs more is deselected. A driver
+# that can hold a stream lists "hold" here, and has a function of that name, which returns
+# a context: within it, no task of the stream starts.
+CAPABILITIES: set[str] = set()
+"""
 STUBS = """\
 // What stage {stage} needs, and the driver does not do yet. Write each function into a
 // file of yours, and delete it here.
@@ -67,6 +73,7 @@ def skeleton(spelling: Spelling, stages: dict[int, str]) -> dict[str, str]:
     """
     folder = f"third_party/{spelling.driver}"
     texts = {f"{folder}/CMakeLists.txt": CMAKE.format(driver=spelling.driver)}
+    texts[f"{folder}/testing.py"] = TESTING
     declared: list[tuple[str, str, str]] = []
     includes, done = "", set[str]()
     for path in sorted((ROOT / HEADERS).glob("*.h")):

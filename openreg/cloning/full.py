@@ -78,7 +78,6 @@ OWN_DRIVER = {
         ("from torch_openreg import _C, simulator\n", "from torch_openreg import _C\n"),
         ('    "simulator",\n', ""),
     ],
-    "openreg/tests/support/backend.py": [(', "hold"}', "}")],
 }
 # In a copy they are at the top.
 FOLDERS_HERE = re.compile(r"\bopenreg/(csrc|torch_openreg|tests|third_party)\b")

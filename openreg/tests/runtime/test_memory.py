@@ -279,7 +279,7 @@ def test_out_of_memory_frees_the_cache_first(run_forked):
     assert rest == ["1.0", "1"]
 
 
-@pytest.mark.needs(capability="hold")
+@pytest.mark.needs(capability="full memory")
 @pytest.mark.parametrize("failures", [1, 2, 3])
 def test_an_allocation_is_tried_again(failures):
     if hasattr(torch.openreg, "ipc_collect"):  # stage 9

@@ -193,7 +193,7 @@ def test_each_device_has_its_own_streams_and_the_caller_waits_for_all():
     assert value(x.grad) == 4
 
 
-@pytest.mark.needs(capability="hold")
+@pytest.mark.needs(capability="delay")
 def test_accumulation_over_steps_keeps_the_order():
     x, expected = leaf(), torch.ones(1000, requires_grad=True)
     streams = [openreg.Stream() for _ in range(3)]
@@ -211,7 +211,7 @@ def test_accumulation_over_steps_keeps_the_order():
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("devices", [1, 2])
-@pytest.mark.needs(capability="hold")
+@pytest.mark.needs(capability="delay")
 def test_a_model_in_branches_has_the_gradients_of_the_cpu(seed, devices):
     """Branches on streams of their own, joined on the default stream."""
     generator = torch.Generator().manual_seed(seed)
@@ -244,7 +244,7 @@ def test_a_model_in_branches_has_the_gradients_of_the_cpu(seed, devices):
         assert torch.allclose(gradient, weight.grad, atol=1e-6)
 
 
-@pytest.mark.needs(capability="hold")
+@pytest.mark.needs(capability="delay")
 def test_threads_run_backward_on_their_own_streams():
     results: dict[int, float] = {}
 

@@ -170,7 +170,7 @@ def train(device, seed, steps=5):
 
 
 @pytest.mark.parametrize("delay", [0, 200])
-@pytest.mark.needs(capability="hold")
+@pytest.mark.needs(capability="delay")
 def test_eight_threads_run_backward_at_once(delay):
     expected = [train("cpu", seed) for seed in range(THREADS)]
     results = [None] * THREADS

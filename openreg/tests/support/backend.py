@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 from types import ModuleType
 
 import torch
@@ -21,12 +23,23 @@ PACKAGE = f"torch_{DEVICE}"
 STAGE = int(os.environ.get("TEST_STAGE", "9"))  # of the ladder: the last that works
 LARGE = 4  # the first stage of the large backend, which brings streams
 # What a device may lack at any stage: a test that needs it says so.
-CAPABILITIES = {"memory that the host cannot touch", "hold"}
+DRIVER = Path(__file__).resolve().parents[2] / "third_party/openreg"
 # The driver: its header, what a test links with, and a variable that it reads. Some
 # programs hold a kernel back until a later line of theirs.
 HEADER = "openreg.h"
 LIBRARIES = ["-ltorch_openreg", "-lopenreg"]
 ENVIRONMENT = {"OPENREG_LAUNCH_BLOCKING": "0"}
+
+
+def _testing_of_driver() -> ModuleType:
+    spec = spec_from_file_location("testing_of_driver", DRIVER / "testing.py")
+    assert spec is not None and spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+driver = _testing_of_driver()
 
 
 def load() -> ModuleType:
@@ -45,7 +58,7 @@ def lacks(
         return f"stage {stage}"
     if devices > torch.accelerator.device_count():
         return f"{devices} devices"
-    if capability and capability not in CAPABILITIES:
+    if capability and capability not in driver.CAPABILITIES:
         return capability
     if release and not torch.__version__.startswith(f"{release}."):
         return f"torch {release}"

@@ -1,31 +1,21 @@
-# How a test makes the device slow or full on purpose; see docs/start/ladder.md.
-"""The capability ``hold`` of ``backend.py``: write these for a driver of your own.
+# How a test makes the device slow or full on purpose; see docs/ship/make-it-yours.md.
+"""The driver's testing.py has these functions, and lists them as capabilities.
 
-OpenCL, for example, holds a stream with a user event.
+A test that calls one says so, and is deselected for a driver without it.
 """
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from typing import Any
 
-import torch
-
-
-def hold(stream: torch.Stream) -> AbstractContextManager[object]:
-    """Within the context no task of the stream starts; what is enqueued waits."""
-    return torch.openreg.simulator.hold(stream)
+from backend import driver
 
 
-def delay(microseconds: int, seed: int) -> AbstractContextManager[object]:
-    """Within the context tasks take longer, in an order that the seed repeats."""
-    return torch.openreg.simulator.delay(microseconds, seed)
+def _lacking(*args: Any) -> Any:
+    raise NotImplementedError("the driver's testing.py does not have this function")
 
 
-def fail_allocations(count: int) -> None:
-    """Let the next allocations of the driver fail."""
-    torch.openreg.simulator.fail_allocation(count)
-
-
-def reset() -> None:
-    """Undo all of it."""
-    torch.openreg.simulator.reset()
+hold = getattr(driver, "hold", _lacking)
+delay = getattr(driver, "delay", _lacking)
+fail_allocations = getattr(driver, "fail_allocations", _lacking)
+reset = getattr(driver, "reset", _lacking)
