@@ -32,6 +32,7 @@ from nox_support.environments import (  # noqa: E402
 )
 from nox_support.kit import KIT_SOURCES, install_kit  # noqa: E402
 from nox_support.machine import THIS, check_machine  # noqa: E402
+from nox_support.opencl import OPENCL_PAGES, try_opencl  # noqa: E402
 from nox_support.releases import compare_releases, try_releases  # noqa: E402
 from nox_support.site import SITE, find_pages, render  # noqa: E402
 from nox_support.soak import run_soak  # noqa: E402
@@ -251,6 +252,14 @@ def clients(session: nox.Session) -> None:
 
 
 @nox.session(venv_backend="none", default=False)
+def opencl(session: nox.Session) -> None:
+    """Run the backend on OpenCL: its driver, its kernels; -- drop-in, the driver only."""
+    try_opencl(
+        session, install_backend(session), environment(session, "docs"), BACKEND_SOURCES
+    )
+
+
+@nox.session(venv_backend="none", default=False)
 def compiler(session: nox.Session) -> None:
     """Compile the operator database for the device: takes an hour."""
     tools = install_backend(session)
@@ -388,6 +397,8 @@ def run_changed_pages(session: nox.Session) -> Path:
     sources = fingerprint(EXAMPLE_SOURCES)
     stale = {}
     for page in sorted(str(path.relative_to(ROOT)) for path in find_pages()):
+        if page.startswith(OPENCL_PAGES):  # nox -s opencl runs them
+            continue
         stamp = BUILD / "pages" / f"{page.replace('/', '-')}.key"
         key = fingerprint([page], sources)
         if not is_current(stamp, key):

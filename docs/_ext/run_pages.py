@@ -41,6 +41,7 @@ DOCS = HERE.parent
 EXAMPLES = DOCS.parent / "openreg/tests/examples"  # which pages may import
 JOBS = min(4, (os.cpu_count() or 1) + 1)  # pages often wait, as tests do
 TAIL_LINES = 40
+OTHER_DEVICE = "opencl"  # the folder of pages that `nox -s opencl` runs on its device
 
 
 @dataclass
@@ -278,7 +279,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if chosen.jobs < 1 or chosen.timeout <= 0:
         parser.error("--jobs and --timeout must be positive")
     # Commands take longest: a page with many, begun last, would run alone at the end.
-    pages = sorted(chosen.pages or find_pages(docs), key=_commands_of, reverse=True)
+    every = [page for page in find_pages(docs) if page.parent.name != OTHER_DEVICE]
+    pages = sorted(chosen.pages or every, key=_commands_of, reverse=True)
     results = run_pages(pages, docs.parent, jobs=chosen.jobs, timeout=chosen.timeout)
     counts = summary(results)
     if chosen.json:
