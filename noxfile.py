@@ -253,7 +253,7 @@ def clients(session: nox.Session) -> None:
 
 @nox.session(venv_backend="none", default=False)
 def opencl(session: nox.Session) -> None:
-    """Run the backend on OpenCL: its driver, its kernels; -- drop-in, the driver only."""
+    """Run the backend on OpenCL, driver and kernels; -- drop-in, the driver alone."""
     try_opencl(
         session, install_backend(session), environment(session, "docs"), BACKEND_SOURCES
     )

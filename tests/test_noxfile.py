@@ -25,6 +25,7 @@ NEEDS_COMPILER = [
     "doctest",
     "ladder",
     "live",
+    "opencl",
     "soak",
     "starter",
     "sweep",

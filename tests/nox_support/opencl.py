@@ -46,8 +46,9 @@ def try_opencl(
         session.error(f"opencl takes no argument but drop-in, not {session.posargs}")
     if missing := missing_packages():
         session.error(
-            f"OpenCL is not complete here. Install {' '.join(missing)} (Debian, Ubuntu: "
-            "apt-get install), or the OpenCL of your GPU in place of pocl-opencl-icd"
+            f"OpenCL is not complete here. Install {' '.join(missing)} (Debian, "
+            "Ubuntu: apt-get install), or the OpenCL of your GPU in place of "
+            "pocl-opencl-icd"
         )
     try_drop_in(session, tools)
     if session.posargs != ["drop-in"]:
@@ -82,7 +83,7 @@ def build_copy(session: nox.Session, tools: Path, sources: list[str]) -> None:
     (BUILD / ".key").write_text(key)
 
 
-def with_ocl() -> dict[str, str | None]:
+def with_ocl() -> dict[str, str]:
     """The environment in which torch finds the device ocl, and no other backend."""
     return {"PYTHONPATH": f"{SITE}{os.pathsep}{WITHOUT_OPENREG}", **TWO_DEVICES}
 
@@ -108,7 +109,7 @@ def run_its_pages(session: nox.Session, tools: Path) -> None:
 
 
 def judge(
-    session: nox.Session, tools: Path, device: str, env: dict[str, str | None]
+    session: nox.Session, tools: Path, device: str, env: dict[str, str]
 ) -> None:
     """Run the conformance kit, from level 0 on."""
     command = ["python", "-m", "torch_conformance", "--device", device]
