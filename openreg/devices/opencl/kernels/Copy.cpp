@@ -1,0 +1,83 @@
+// Copies on one device that convert dtypes and strides; see docs/opencl/kernels.md.
+#include "csrc/aten/ops/CopyKernel.h"
+
+#include <ATen/ops/view_as_real.h>
+
+#include "csrc/aten/ops/Fallback.h"
+#include "csrc/kernels/opencl/Iterator.h"
+#include "csrc/runtime/device/OclGuard.h"
+#include "csrc/runtime/stream/StreamCapture.h"
+
+namespace ocl::opencl::copy {
+namespace {
+
+// A dtype of the same size without a meaning: values that are not converted are bytes.
+at::ScalarType bytes_of(at::ScalarType dtype) {
+  switch (at::elementSize(dtype)) {
+    case 1:
+      return at::kByte;
+    case 2:
+      return at::kShort;
+    case 4:
+      return at::kInt;
+    case 8:
+      return at::kLong;
+    default:
+      return at::ScalarType::Undefined;
+  }
+}
+
+// The same elements without pending bits; of complex128, pairs of 8 bytes.
+at::Tensor as_bytes(const at::Tensor& tensor) {
+  at::Tensor plain = tensor.detach();
+  plain._set_conj(false);
+  plain._set_neg(false);
+  const at::ScalarType dtype = tensor.scalar_type();
+  return dtype == at::kComplexDouble ? at::view_as_real(plain).view(at::kLong)
+                                     : plain.view(bytes_of(dtype));
+}
+
+void launch_copy(const at::Tensor& src, const at::Tensor& dst);
+
+// For complex numbers and dtypes that OpenCL C lacks. The host converts, and both ways
+// the copies move bytes.
+void convert_on_host(const at::Tensor& src, const at::Tensor& dst) {
+  refuse_in_capture(dst.device().index(), "copy_",
+                    "it falls back to the CPU, which takes no part in a replay");
+  count_fallback("aten::copy_");
+  at::Tensor host = src.to(at::kCPU).resolve_conj().resolve_neg().to(dst.scalar_type());
+  host = dst.is_conj() ? host.conj_physical() : host;
+  host = dst.is_neg() ? host.neg() : host;
+  at::Tensor plain = dst.detach();
+  plain._set_conj(false);
+  plain._set_neg(false);
+  plain.copy_(host);
+}
+
+// LITERALINCLUDE START: COPY
+void launch_copy(const at::Tensor& src, const at::Tensor& dst) {
+  const OclGuard guard(dst.device().index());
+  const bool same_bits = src.is_conj() == dst.is_conj() && src.is_neg() == dst.is_neg();
+  const bool move = src.scalar_type() == dst.scalar_type() && same_bits;
+  const bool plain = same_bits && !src.is_conj() && !src.is_neg();
+  if (!move && !(plain && supports({src, dst}))) {
+    return convert_on_host(src, dst);
+  }
+  at::TensorIterator iterator = at::TensorIteratorConfig()
+                                    .set_check_mem_overlap(false)
+                                    .check_all_same_dtype(false)
+                                    .resize_outputs(false)
+                                    .add_owned_output(move ? as_bytes(dst) : dst)
+                                    .add_owned_const_input(move ? as_bytes(src) : src)
+                                    .build();
+  // Converts once: through the dtype of the source, to that of the output.
+  if (!pointwise(iterator, {"a"}, {}, iterator.dtype(1))) {
+    convert_on_host(src, dst);
+  }
+}
+
+[[maybe_unused]] const bool registered = ((copy_kernel = launch_copy), true);
+// LITERALINCLUDE END: COPY
+
+}  // namespace
+}  // namespace ocl::opencl::copy
