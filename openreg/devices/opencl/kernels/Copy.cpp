@@ -27,17 +27,21 @@ at::ScalarType bytes_of(at::ScalarType dtype) {
   }
 }
 
-// The same elements without pending bits; of complex128, pairs of 8 bytes.
-at::Tensor as_bytes(const at::Tensor& tensor) {
+// The elements in memory, without pending conjugation and negation.
+at::Tensor as_they_are(const at::Tensor& tensor) {
   at::Tensor plain = tensor.detach();
   plain._set_conj(false);
   plain._set_neg(false);
+  return plain;
+}
+
+// The same as integers; a complex128 is two of them.
+at::Tensor as_bytes(const at::Tensor& tensor) {
+  const at::Tensor plain = as_they_are(tensor);
   const at::ScalarType dtype = tensor.scalar_type();
   return dtype == at::kComplexDouble ? at::view_as_real(plain).view(at::kLong)
                                      : plain.view(bytes_of(dtype));
 }
-
-void launch_copy(const at::Tensor& src, const at::Tensor& dst);
 
 // For complex numbers and dtypes that OpenCL C lacks. The host converts, and both ways
 // the copies move bytes.
@@ -45,13 +49,17 @@ void convert_on_host(const at::Tensor& src, const at::Tensor& dst) {
   refuse_in_capture(dst.device().index(), "copy_",
                     "it falls back to the CPU, which takes no part in a replay");
   count_fallback("aten::copy_");
-  at::Tensor host = src.to(at::kCPU).resolve_conj().resolve_neg().to(dst.scalar_type());
-  host = dst.is_conj() ? host.conj_physical() : host;
-  host = dst.is_neg() ? host.neg() : host;
-  at::Tensor plain = dst.detach();
-  plain._set_conj(false);
-  plain._set_neg(false);
-  plain.copy_(host);
+  at::Tensor host = as_they_are(src).to(at::kCPU);
+  host._set_conj(src.is_conj());
+  host._set_neg(src.is_neg());
+  host = host.resolve_conj().resolve_neg().to(dst.scalar_type());
+  if (dst.is_conj()) {
+    host = host.conj_physical();
+  }
+  if (dst.is_neg()) {
+    host = host.neg();
+  }
+  as_they_are(dst).copy_(host);
 }
 
 // LITERALINCLUDE START: COPY

@@ -15,7 +15,6 @@ constexpr int kMaxInputs = 4;
 // LITERALINCLUDE START: POINTWISE
 // One work item computes one element. An input without a tag is a number, or missing.
 constexpr const char* kPointwise = R"(
-typedef COMPUTE(C) Value;
 typedef struct { Value a, b, c, d, p, q, r, s; } Numbers;
 
 #ifdef CONTIGUOUS
@@ -174,7 +173,8 @@ bool pointwise(at::TensorIteratorBase& iterator, const Formula& formula,
     values.set(index++, Number(number, compute));
   }
   const std::string type =
-      define("C", compute) + (is_floating(dtype) ? "-DFLOATING " : "");
+      define("C", compute) + (is_floating(dtype) ? "-DFLOATING " : "") +
+      (compute == at::kFloat ? "-cl-single-precision-constant " : "");
   const Source source{kPointwise, text_of(formula, dtype)};
   for_each_part(iterator, [&](at::TensorIteratorBase& part) {
     launch_pointwise(part, source, type, values);

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "csrc/kernels/opencl/Iterator.h"
+#include "csrc/kernels/opencl/Math.h"
 #include "csrc/runtime/device/OclFunctions.h"
 #include "csrc/runtime/errors/OclException.h"
 #include "csrc/runtime/stream/OclStream.h"
@@ -37,7 +38,8 @@ orClKernel_t find_kernel(const Source& source, const char* name,
   if (kernel == nullptr) {
     std::string text = c10::str(kTypes, kLayout);
     if (source.expression != nullptr) {
-      text += std::string("#define EXPRESSION ") + source.expression + "\n";
+      text += c10::str("#define EXPRESSION ", source.expression,
+                       "\ntypedef COMPUTE(C) Value;\n", kMath);
     }
     text += source.text;
     OCL_CHECK(orClGetKernel(&kernel, text.c_str(), name, options.c_str()));
