@@ -2,7 +2,6 @@
 #include "process.h"
 
 #include <pthread.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -19,17 +18,24 @@ thread_local ThreadState thread;
 
 namespace {
 
-// The process that started OpenCL, else 0. Its threads exist in no other process.
-std::atomic<pid_t> started_by = 0;
-std::atomic<bool> exiting = false;
+std::atomic<orDriverState> state = orDriverFresh;
 
 // Commands must not run while the libraries that they belong to are torn down. One that
 // does not end must not keep the process alive, hence the limit.
 void on_exit() {
-  if (started_by.load() != getpid()) return;
-  exiting = true;
+  if (state != orDriverRunning) return;
+  state = orDriverExiting;
   if (!thread.in_task) drain_streams(std::chrono::seconds(2));
 }
+
+// LITERALINCLUDE START: FORK
+// OpenCL: its threads are lost in a fork, and nothing says so. Instead, a child notes
+// that it is one, and every call checks that before it takes a lock. (Comparing
+// getpid() does the same, for a system call in each call.)
+void on_fork_in_child() {
+  if (state != orDriverFresh) state = orDriverForked;
+}
+// LITERALINCLUDE END: FORK
 
 orError_t start_driver() {
   static std::mutex mutex;
@@ -37,7 +43,7 @@ orError_t start_driver() {
   static auto& refusal = *new std::string;
   static orError_t code = orSuccess;
   const std::lock_guard lock(mutex);
-  if (started_by.load() == getpid()) return orSuccess;
+  if (state == orDriverRunning) return orSuccess;
   if (orError_t error = load_config()) return error;
   if (config().device_count == 0) {
     return fail(orErrorNoDevice,
@@ -53,22 +59,14 @@ orError_t start_driver() {
   if (code != orSuccess) return fail(code, "OpenCL did not start: %s", refusal.c_str());
   // Registered after OpenCL's own functions, and so called before them.
   std::atexit(on_exit);
-  started_by.store(getpid(), std::memory_order_release);
+  pthread_atfork(nullptr, nullptr, on_fork_in_child);
+  state.store(orDriverRunning, std::memory_order_release);
   return orSuccess;
 }
 
 }  // namespace
 
-// LITERALINCLUDE START: FORK
-// OpenCL: its threads are lost in a fork, and nothing says so. Instead, the driver
-// compares the process with the one that started OpenCL, before it takes any lock.
-orDriverState state_of_process() {
-  const pid_t pid = started_by.load(std::memory_order_acquire);
-  if (pid == 0) return orDriverFresh;
-  if (pid != getpid()) return orDriverForked;
-  return exiting ? orDriverExiting : orDriverRunning;
-}
-// LITERALINCLUDE END: FORK
+orDriverState state_of_process() { return state.load(std::memory_order_acquire); }
 
 orError_t enter_process(bool start) {
   switch (state_of_process()) {
