@@ -1,0 +1,71 @@
+# The second device has two rooms and nothing else; see docs/opencl/cost.md.
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+DEVICE = ROOT / "openreg/devices/opencl"
+sys.path[:0] = [str(DEVICE), str(ROOT / "openreg")]
+
+from cloning.contents import texts_of  # noqa: E402
+from cloning.spelling import Spelling  # noqa: E402
+from make_backend import make_backend  # noqa: E402
+
+SOURCES = [path for path in DEVICE.rglob("*") if path.suffix in (".cpp", ".h")]
+# Functions of the simulated driver alone, and its kernels. The drop-in has the first,
+# for a backend that was built with them.
+SIMULATION = re.compile(r"\borSim\w+|\borKernelAddress\b|kernels/cpu|cpu::launch")
+INCLUDED = re.compile(r'^ *#include [<"]((?:csrc|oclrt|openreg|occl)[\w/.]*)', re.M)
+# What the kernels may see of the backend: what an operator of a vendor needs.
+OF_BACKEND = ("csrc/aten/", "csrc/kernels/", "csrc/runtime/")
+
+
+def in_folder(name):
+    return [path for path in SOURCES if path.is_relative_to(DEVICE / name)]
+
+
+def test_both_rooms_are_there():
+    assert len(in_folder("driver")) > 10
+    assert len(in_folder("kernels")) > 10
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
+def test_a_file_uses_nothing_of_the_simulation(path):
+    if path.is_relative_to(DEVICE / "driver/drop_in"):
+        pytest.skip("it stands in for the simulated driver")
+    assert SIMULATION.findall(path.read_text()) == []
+
+
+@pytest.mark.parametrize("path", in_folder("driver"), ids=lambda path: path.name)
+def test_the_driver_includes_nothing_of_the_backend(path):
+    included = INCLUDED.findall(path.read_text())
+    assert [name for name in included if name.startswith("csrc/")] == []
+
+
+@pytest.mark.parametrize("path", in_folder("kernels"), ids=lambda path: path.name)
+def test_a_kernel_includes_headers_of_the_backend_and_of_the_driver(path):
+    for name in INCLUDED.findall(path.read_text()):
+        assert name.startswith((*OF_BACKEND, "oclrt")), name
+        assert name.endswith(".h"), name
+
+
+def test_nothing_of_the_copy_is_edited_by_hand(tmp_path):
+    folder = tmp_path / "torch_ocl"
+    make_backend(folder)
+    expected = texts_of(Spelling("ocl", "oclrt"), 8)
+    rooms = ("third_party/oclrt/", "csrc/kernels/")
+    for name, text in expected.items():
+        if not name.startswith(rooms):
+            assert (folder / name).read_text() == text, name
+    written = {str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()}
+    for name in written - set(expected):
+        assert name.startswith((*rooms, ".")), name
+
+
+def test_at_stage_4_the_copy_has_the_driver_alone(tmp_path):
+    folder = tmp_path / "torch_ocl"
+    make_backend(folder, stage=4)
+    assert not list((folder / "csrc/kernels").glob("*.cpp"))
+    assert (folder / "third_party/oclrt/CMakeLists.txt").is_file()
