@@ -25,6 +25,7 @@ from typing import Any
 from compiled_tables import compiled_table, compiler_table
 from conformance_tables import conformance_table, failures_table
 from docutils import nodes
+from opencl_tables import days_table, speed_table
 from packaging_table import packaging_table
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
@@ -249,6 +250,8 @@ RECORDED = {
     "compiled": (ROOT / "openreg/benchmarks/compiled.json", compiled_table),
     "conformance": (TOOLS / "conformance" / "recorded.json", conformance_table),
     "conformance-failures": (TOOLS / "conformance" / "recorded.json", failures_table),
+    "opencl-days": (TOOLS / "conformance" / "opencl.json", days_table),
+    "opencl-speed": (ROOT / "openreg/benchmarks/opencl.json", speed_table),
 }
 TABLES = {
     "dtypes": dtypes_table,

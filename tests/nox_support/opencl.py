@@ -20,6 +20,7 @@ OPENCL_PAGES = "docs/opencl/"
 LEVELS = "0..4"  # of the kit; level 5 asks for graphs and collectives too
 # Two devices, also where OpenCL has one: each gets half of its compute units.
 TWO_DEVICES = {"OCLRT_SUB_DEVICES": "1"}
+ONE_DEVICE = {"OCLRT_SUB_DEVICES": "0"}
 
 
 def missing_packages() -> list[str]:
@@ -42,14 +43,22 @@ def try_opencl(
         docs_tools: of the environment that runs pages.
         sources: of the backend. With the argument ``drop-in``, the first part is all.
     """
-    if session.posargs not in ([], ["drop-in"]):
-        session.error(f"opencl takes no argument but drop-in, not {session.posargs}")
+    recording = session.posargs[:1] == ["--record"] and len(session.posargs) == 2
+    if session.posargs not in ([], ["drop-in"]) and not recording:
+        session.error(
+            "opencl takes no argument, or drop-in, or --record COMMIT, not "
+            f"{session.posargs}"
+        )
     if missing := missing_packages():
         session.error(
             f"OpenCL is not complete here. Install {' '.join(missing)} (Debian, "
             "Ubuntu: apt-get install), or the OpenCL of your GPU in place of "
             "pocl-opencl-icd"
         )
+    if recording:
+        build_copy(session, tools, sources)
+        record(session, tools, session.posargs[1])
+        return
     try_drop_in(session, tools)
     if session.posargs != ["drop-in"]:
         build_copy(session, tools, sources)
@@ -58,16 +67,21 @@ def try_opencl(
 
 
 def try_drop_in(session: nox.Session, tools: Path) -> None:
-    """Build the driver as libopenreg.so, and judge the installed backend with it."""
+    """Judge the installed backend with the driver over OpenCL below it."""
+    env = drop_in(session, tools)
+    with step(session, "judging torch_openreg with this driver"):
+        judge(session, tools, "openreg", env)
+
+
+def drop_in(session: nox.Session, tools: Path) -> dict[str, str]:
+    """Build the driver as libopenreg.so; the environment in which it is found."""
     build = BUILD / "drop-in"
     configure = ["cmake", "-G", "Ninja", "-S", str(DEVICE / "driver"), "-B", str(build)]
     configure += ["-DOPENREG_DROP_IN=ON", "-DCMAKE_UNITY_BUILD=ON"]
     with step(session, "building the driver"):
         run(session, tools, *configure, silent=True)
         run(session, tools, "cmake", "--build", str(build))
-    env = {"OPENREG_DRIVER": str(build / "libopenreg.so"), **TWO_DEVICES}
-    with step(session, "judging torch_openreg with this driver"):
-        judge(session, tools, "openreg", env)
+    return {"OPENREG_DRIVER": str(build / "libopenreg.so"), **TWO_DEVICES}
 
 
 def build_copy(session: nox.Session, tools: Path, sources: list[str]) -> None:
@@ -108,9 +122,26 @@ def run_its_pages(session: nox.Session, tools: Path) -> None:
         run(session, tools, "python", "docs/_ext/run_pages.py", *pages, env=with_ocl())
 
 
-def judge(
-    session: nox.Session, tools: Path, device: str, env: dict[str, str]
-) -> None:
+def record(session: nox.Session, tools: Path, commit: str) -> None:
+    """Keep what the guide shows: the kit's verdicts, the bring-up, the times."""
+    with step(session, "the kit with all levels, on both backends"):
+        for name, env in (("openreg", drop_in(session, tools)), ("ocl", with_ocl())):
+            report = str(BUILD / f"{name}-all.json")
+            command = ["python", "-m", "torch_conformance", "--device", name]
+            command += ["--level", "0..5", "--json", report]
+            run(session, tools, *command, env=env, success_codes=[0, 1])
+            row = "ocl" if name == "ocl" else "openreg on OpenCL"
+            keep = ["python", "openreg/tests/tools/conformance/record.py", report]
+            run(session, tools, *keep, row, commit)
+    with step(session, "speed"):
+        benchmark = ["python", "-P", "openreg/benchmarks/opencl.py", commit]
+        run(session, tools, *benchmark, env={**with_ocl(), **ONE_DEVICE})
+    with step(session, "the days of the bring-up"):
+        days = ["python", "openreg/tests/tools/opencl_days.py", str(BUILD), commit]
+        run(session, tools, *days, env=with_ocl())
+
+
+def judge(session: nox.Session, tools: Path, device: str, env: dict[str, str]) -> None:
     """Run the conformance kit, from level 0 on."""
     command = ["python", "-m", "torch_conformance", "--device", device]
     command += ["--level", LEVELS, "--json", str(BUILD / f"{device}.json")]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from compiled_tables import compiled_table, compiler_table
 from conformance_tables import conformance_table, failures_table
+from opencl_tables import days_table, speed_table
 from operator_coverage import (
     database_list,
     dtypes_table,
@@ -226,3 +227,13 @@ def test_the_tables_of_the_conformance_kit_name_what_does_not_pass() -> None:
         "| acme | 1 | device | `threads` hung, `context` wrong |",
         "| acme | 1 | a | `b` missing |",
     ]
+
+
+def test_the_tables_of_the_second_device_show_what_was_recorded() -> None:
+    row = {"days": "5", "driver": 1200, "kernels": 0, "passed": 3, "cases": 4}
+    when = {"date": "2026-01-02", "commit": "abc"}
+    lines = days_table({**when, "rows": {"add": row}}).splitlines()
+    assert lines[2] == "| 5 | add | 1,200 lines | 0 lines | 3 of 4 |"
+    assert lines[-1] == "Recorded 2026-01-02, commit `abc`."
+    lines = speed_table({**when, "rows": {"add": [300.0, 200.0]}}).splitlines()
+    assert lines[2] == "| add | 300 | 200 | 1.5 |"
