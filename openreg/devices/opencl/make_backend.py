@@ -17,6 +17,7 @@ NEW_BACKEND = ROOMS.parents[1] / "new_backend.py"
 NOT_COPIED = shutil.ignore_patterns("tests", "drop_in", "__pycache__")
 
 
+# LITERALINCLUDE START: MAKE
 def make_backend(folder: Path, stage: int = 8) -> None:
     """Write the backend into a new folder.
 
@@ -34,6 +35,9 @@ def make_backend(folder: Path, stage: int = 8) -> None:
     if stage >= 5:
         kernels = folder / "csrc/kernels"
         shutil.copytree(ROOMS / "kernels", kernels, dirs_exist_ok=True)
+
+
+# LITERALINCLUDE END: MAKE
 
 
 if __name__ == "__main__":
