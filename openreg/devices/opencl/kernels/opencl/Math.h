@@ -8,15 +8,50 @@ namespace ocl::opencl {
 // Dividing an integer by zero may end the process and cannot throw: x / 0 is -1 and
 // x % 0 is x. A NaN of an argument stays in at_least() and at_most().
 inline constexpr const char* kMath = R"(
+#ifdef FLOATING
 static Value at_least(Value x, Value bound) {
-  return x < bound || bound != bound ? bound : x;
+  return x < bound || isnan(bound) ? bound : x;
 }
 static Value at_most(Value x, Value bound) {
-  return x > bound || bound != bound ? bound : x;
+  return x > bound || isnan(bound) ? bound : x;
 }
-#ifdef FLOATING
+static Value modulo_trunc(Value x, Value y) { return fmod(x, y); }
+static Value add_exponentials(Value x, Value y) {  // log(exp(x) + exp(y))
+  const Value most = fmax(x, y);
+  return isinf(x) && x == y ? x : most + log1p(exp(-fabs(x - y)));
+}
 static Value sigmoid(Value x) { return 1 / (1 + exp(-x)); }
-static Value softplus(Value x) { return log1p(exp(x)); }
+static Value x_log_y(Value x, Value y) {
+  return isnan(y) ? y : x == 0 ? 0 : x * log(y);
+}
+static Value gelu(Value x) { return x * (Value)0.5 * (1 + erf(x * (Value)M_SQRT1_2)); }
+static Value gelu_slope(Value x) {
+  const Value density = exp(x * x * (Value)-0.5) * (Value)0.3989422804014327;
+  return (Value)0.5 * (1 + erf(x * (Value)M_SQRT1_2)) + x * density;
+}
+// The approximation with a hyperbolic tangent, where 0.797... is sqrt(2 / pi).
+static Value tanh_gelu(Value x) {
+  const Value inner = (Value)0.7978845608028654 * (x + (Value)0.044715 * x * x * x);
+  return (Value)0.5 * x * (1 + tanh(inner));
+}
+static Value tanh_gelu_slope(Value x) {
+  const Value inner = (Value)0.7978845608028654 * (x + (Value)0.044715 * x * x * x);
+  const Value t = tanh(inner);
+  const Value slope = (Value)0.7978845608028654 * (1 + (Value)0.134145 * x * x);
+  return (Value)0.5 * (1 + t) + (Value)0.5 * x * (1 - t * t) * slope;
+}
+static Value mish_slope(Value x) {
+  const Value t = tanh(log1p(exp(x)));
+  return t + x * (1 - t * t) * sigmoid(x);
+}
+static Value silu_slope(Value x) {
+  const Value s = sigmoid(x);
+  return s * (1 + x * (1 - s));
+}
+static Value log_sigmoid_slope(Value x) {
+  const Value z = exp(-fabs(x));
+  return x < 0 ? 1 - z / (1 + z) : z / (1 + z);
+}
 static Value div_trunc(Value x, Value y) { return trunc(x / y); }
 static Value modulo(Value x, Value y) {
   const Value rest = fmod(x, y);
@@ -62,11 +97,14 @@ static Value inverse_erf(Value x) {
   return y;
 }
 #else
+static Value at_least(Value x, Value bound) { return x < bound ? bound : x; }
+static Value at_most(Value x, Value bound) { return x > bound ? bound : x; }
+static int is_minus_one(Value y) { return y < 0 && y == (Value)-1; }
 static Value div_trunc(Value x, Value y) {
-  return y == 0 ? (Value)-1 : y == (Value)-1 && (Value)-1 < 0 ? (Value)-x : x / y;
+  return y == 0 ? (Value)-1 : is_minus_one(y) ? (Value)-x : (Value)(x / y);
 }
 static Value modulo_trunc(Value x, Value y) {
-  return y == 0 ? x : y == (Value)-1 && (Value)-1 < 0 ? (Value)0 : x % y;
+  return y == 0 ? x : is_minus_one(y) ? (Value)0 : (Value)(x % y);
 }
 static Value modulo(Value x, Value y) {
   const Value rest = modulo_trunc(x, y);
@@ -79,9 +117,7 @@ static Value div_floor(Value x, Value y) {
 }
 static Value power(Value base, Value exponent) {
   if (exponent < 0) {
-    return base == 1                ? 1
-           : base == (Value)-1 && base < 0 ? (exponent % 2 != 0 ? -1 : 1)
-                                    : 0;
+    return base == 1 ? 1 : !is_minus_one(base) ? 0 : exponent % 2 != 0 ? -1 : 1;
   }
   Value result = 1;
   while (exponent != 0) {
