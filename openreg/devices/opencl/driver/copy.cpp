@@ -1,6 +1,7 @@
 // Copies and fills; see docs/opencl/driver.md.
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include "memory.h"
 #include "process.h"
@@ -15,7 +16,7 @@ constexpr size_t kStagedBytes = size_t{64} << 10;
 const char* name_of(orMemoryType type) {
   return type == orMemoryTypeDevice ? "device memory"
          : type == orMemoryTypeHost ? "pinned host memory"
-                                    : "pageable host memory";
+                                    : "pageable host memory, or not allocated";
 }
 
 struct Side {
@@ -43,17 +44,19 @@ orError_t look_up(const void* ptr, size_t count, Side* side) {
 
 // OpenCL: a device address looks like one of the host. One that was freed, or never
 // allocated, counts as pageable memory: only a kind that asks for a device finds it.
-orError_t check_side(const Side& side, bool device, const void* ptr) {
-  if ((side.type == orMemoryTypeDevice) == device) return orSuccess;
-  if (device && side.type == orMemoryTypeUnregistered) {
-    return fail(orErrorInvalidDevicePointer,
-                "the kind asks for device memory as %s: %p is outside every live "
-                "allocation",
-                side.name, ptr);
+orError_t check_kind(orMemcpyKind kind, const Side& dst, const Side& src) {
+  if (kind == orMemcpyDefault) return orSuccess;
+  const bool to_device = kind == orMemcpyHostToDevice || kind == orMemcpyDeviceToDevice;
+  const bool from_device =
+      kind == orMemcpyDeviceToHost || kind == orMemcpyDeviceToDevice;
+  for (const auto& [side, device] :
+       {std::pair{&dst, to_device}, std::pair{&src, from_device}}) {
+    if ((side->type == orMemoryTypeDevice) == device) continue;
+    return fail(orErrorInvalidMemcpyDirection,
+                "the kind asks for %s memory as %s, which is %s",
+                device ? "device" : "host", side->name, name_of(side->type));
   }
-  return fail(orErrorInvalidMemcpyDirection,
-              "the kind asks for %s memory as %s, which is %s",
-              device ? "device" : "host", side.name, name_of(side.type));
+  return orSuccess;
 }
 
 bool overlap(const void* dst, const void* src, size_t count) {
@@ -96,14 +99,7 @@ orError_t copy(void* dst, const void* src, size_t count, orMemcpyKind kind,
   Side from{"src"};
   if (orError_t error = look_up(dst, count, &to)) return error;
   if (orError_t error = look_up(src, count, &from)) return error;
-  if (kind != orMemcpyDefault) {
-    const bool to_device =
-        kind == orMemcpyHostToDevice || kind == orMemcpyDeviceToDevice;
-    const bool from_device =
-        kind == orMemcpyDeviceToHost || kind == orMemcpyDeviceToDevice;
-    if (orError_t error = check_side(to, to_device, dst)) return error;
-    if (orError_t error = check_side(from, from_device, src)) return error;
-  }
+  if (orError_t error = check_kind(kind, to, from)) return error;
   std::unique_ptr<std::byte[]> staged;
   if (!wait && (to.type == orMemoryTypeUnregistered ||
                 from.type == orMemoryTypeUnregistered)) {

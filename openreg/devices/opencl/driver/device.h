@@ -20,6 +20,7 @@ struct Device {
   size_t largest = 0;   // bytes of one allocation
   int units = 0;
   std::shared_ptr<orStream> default_stream;
+  std::atomic<int> streams_made = 0;
 
   std::atomic<int> fault_code = orSuccess;
   std::mutex fault_mutex;

@@ -25,6 +25,8 @@ using Event = std::shared_ptr<orEvent>;
 // Never destroyed: events are freed while the process exits.
 struct Registry {
   std::mutex mutex;
+  // A handle is a number that no other event gets, so that a stale one stays dead.
+  uintptr_t next = uintptr_t{0x4556} << 32;
   std::unordered_map<orEvent_t, Event> live;
 };
 Registry& registry = *new Registry;
@@ -58,7 +60,7 @@ orError_t time_of(orEvent_t handle, const char* which, cl_ulong* at) {
   if (orError_t error = find_event(handle, &event)) return error;
   const Record record = record_of(*event);
   if (!record.recorded || !event->timed) {
-    return fail(orErrorInvalidResourceHandle, "%s %s", which,
+    return fail(orErrorInvalidResourceHandle, "'%s' %s", which,
                 event->timed ? "was never recorded"
                              : "has no time: it was made with orEventDisableTiming");
   }
@@ -86,8 +88,8 @@ orError_t orEventCreateWithFlags(orEvent_t* event, unsigned int flags) {
     }
     auto made = std::make_shared<orEvent>(flags == orEventDefault);
     const std::lock_guard lock(registry.mutex);
-    registry.live.emplace(made.get(), made);
-    *event = made.get();
+    *event = reinterpret_cast<orEvent_t>(++registry.next);
+    registry.live.emplace(*event, std::move(made));
     return orSuccess;
   });
 }

@@ -25,7 +25,8 @@ void run_task(const HostTask& task) {
       const orError_t error = task.kernel(task.args);
       in_kernel = false;
       if (error != orSuccess) {
-        std::string words = std::string("kernel '") + task.name + "' failed with " +
+        std::string words = "kernel '" + std::string(task.name) + "' on stream " +
+                            std::to_string(task.stream) + " failed with " +
                             orGetErrorName(error);
         if (!fault_words.empty()) words += ": " + fault_words;
         set_fault(task.device, error, words);
@@ -80,7 +81,10 @@ void HostThread::run() {
   while (true) {
     changed_.wait(lock,
                   [this] { return !tasks_.empty() || (closed_ && expected_ == 0); });
-    if (tasks_.empty()) return;
+    if (tasks_.empty()) {
+      started_ = false;  // a launch that was under way would start it again
+      return;
+    }
     const HostTask task = std::move(tasks_.front());
     tasks_.pop_front();
     --expected_;
@@ -98,6 +102,7 @@ void HostThread::run() {
 orError_t launch_host_task(orStream& stream, HostTask task) {
   if (orError_t error = fault_of(stream.device)) return error;
   task.device = stream.device;
+  task.stream = stream.number;
   cl_int status = CL_SUCCESS;
   task.done = Command(clCreateUserEvent(platform().context, &status));
   if (status != CL_SUCCESS) return fail_cl("clCreateUserEvent", status);

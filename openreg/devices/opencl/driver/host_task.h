@@ -18,6 +18,7 @@ struct HostTask {
   void* args = nullptr;
   orHostFn_t destroy = nullptr;  // may be null
   int device = 0;
+  int stream = 0;  // its number
   Command done;  // a user event: the stream goes on when it is set
 };
 

@@ -3,6 +3,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <map>
@@ -36,6 +37,26 @@ void* aligned(void* raw, uintptr_t* base) {
   return reinterpret_cast<void*>(*base);
 }
 
+size_t units_of(size_t size) {  // whole units of the alignment
+  return (size + kAlignment - 1) & ~(kAlignment - 1);
+}
+
+// OpenCL: an allocation has a limit (CL_DEVICE_MAX_MEM_ALLOC_SIZE), of which a caller
+// learns by an error alone. The detail names it.
+size_t largest_piece(const Device& device, size_t used) {
+  return std::min(device.memory - used, device.largest - kAlignment);
+}
+
+orError_t fail_memory(int index, size_t size) {
+  const Device& device = device_at(index);
+  const size_t used = registry.used[static_cast<size_t>(index)];
+  return fail(orErrorMemoryAllocation,
+              "device %d has no %zu bytes: %zu of %zu bytes are free (%s), and the "
+              "largest piece has %zu",
+              index, size, device.memory - used, device.memory,
+              OCLRT_VARIABLE("DEVICE_MEMORY"), largest_piece(device, used));
+}
+
 orError_t check_request(void** ptr, size_t size) {
   if (ptr == nullptr) return fail(orErrorInvalidValue, "ptr is null");
   if (size == 0) return fail(orErrorInvalidValue, "size is 0");
@@ -47,32 +68,26 @@ orError_t allocate_on_device(void** ptr, size_t size) {
   if (orError_t error = check_request(ptr, size)) return error;
   const int index = thread.device;
   const Device& device = device_at(index);
+  size_t& used = registry.used[static_cast<size_t>(index)];
   {
     // OpenCL: hands out more memory than there is, and fails when it is touched.
     // Instead, the driver counts bytes, so that "no memory" is an error of this call.
     const std::lock_guard lock(registry.mutex);
-    const size_t free = device.memory - registry.used[static_cast<size_t>(index)];
-    if (size > free) {
-      return fail(orErrorMemoryAllocation,
-                  "device %d cannot provide %zu bytes: %zu of %zu are free (%s)", index,
-                  size, free, device.memory, OCLRT_VARIABLE("DEVICE_MEMORY"));
-    }
-    registry.used[static_cast<size_t>(index)] += size;
+    if (size > largest_piece(device, used)) return fail_memory(index, size);
+    used += units_of(size);
   }
   // OpenCL: aligns to the largest of its types, 128 bytes. Instead, 512 bytes more.
-  void* raw = nullptr;
-  if (size <= device.largest) {
-    raw = clSVMAlloc(platform().context, platform().svm_flags, size + kAlignment, 0);
-  }
+  void* raw =
+      clSVMAlloc(platform().context, platform().svm_flags, size + kAlignment, 0);
   const std::lock_guard lock(registry.mutex);
   if (raw == nullptr) {
-    registry.used[static_cast<size_t>(index)] -= size;
+    used -= units_of(size);
     return fail(orErrorMemoryAllocation,
-                "device %d cannot provide %zu bytes in one piece: its largest "
-                "allocation is %zu bytes (CL_DEVICE_MAX_MEM_ALLOC_SIZE)",
-                index, size, device.largest);
+                "clSVMAlloc has no %zu bytes for device %d, although %zu are free: set "
+                "%s to a lower number",
+                size, index, device.memory - used, OCLRT_VARIABLE("DEVICE_MEMORY"));
   }
-  Allocation made = {size, orMemoryTypeDevice, index, raw, 0};
+  Allocation made = {size, orMemoryTypeDevice, index, raw, 0, false};
   *ptr = aligned(raw, &made.base);
   registry.live[made.base] = made;
   return orSuccess;
@@ -86,24 +101,51 @@ orError_t allocate_on_host(void** ptr, size_t size) {
   const size_t bytes = (size + kPage - 1) & ~(kPage - 1);
   void* raw = bytes < size ? nullptr : std::aligned_alloc(kPage, bytes);
   if (raw == nullptr) {
-    return fail(orErrorMemoryAllocation, "the host cannot provide %zu bytes", size);
+    return fail(orErrorMemoryAllocation, "the host has no %zu bytes", size);
   }
   static_cast<void>(mlock(raw, bytes));
   const auto base = reinterpret_cast<uintptr_t>(raw);
   const std::lock_guard lock(registry.mutex);
-  registry.live[base] = {size, orMemoryTypeHost, thread.device, raw, base};
+  registry.live[base] = {size, orMemoryTypeHost, thread.device, raw, base, false};
   *ptr = raw;
   return orSuccess;
 }
 
-// Takes the allocation that starts at `ptr` out of the map.
-bool take(void* ptr, orMemoryType type, Allocation* taken) {
+// Finds the allocation that starts at `ptr`. It stays in the map until forget(), for the
+// kernels that are waited for, but cannot be freed again.
+bool start_to_free(void* ptr, orMemoryType type, Allocation* found) {
   const std::lock_guard lock(registry.mutex);
-  const auto found = registry.live.find(reinterpret_cast<uintptr_t>(ptr));
-  if (found == registry.live.end() || found->second.type != type) return false;
-  *taken = found->second;
-  registry.live.erase(found);
+  const auto entry = registry.live.find(reinterpret_cast<uintptr_t>(ptr));
+  if (entry == registry.live.end() || entry->second.type != type ||
+      entry->second.is_going) {
+    return false;
+  }
+  entry->second.is_going = true;
+  *found = entry->second;
   return true;
+}
+
+void forget(const Allocation& freed) {
+  const std::lock_guard lock(registry.mutex);
+  registry.live.erase(freed.base);
+}
+
+// Says what the address is instead.
+orError_t fail_free(const void* ptr, orMemoryType type) {
+  const bool device = type == orMemoryTypeDevice;
+  const orError_t code = device ? orErrorInvalidDevicePointer : orErrorInvalidValue;
+  Allocation found;
+  if (!find_allocation(ptr, &found) || found.is_going) {
+    return fail(code, "%p is not allocated: it was freed already, or is not %s", ptr,
+                device ? "device memory" : "memory of orMallocHost()");
+  }
+  if (found.type != type) {
+    return fail(code, "%p is memory of %s: free it with %s", ptr,
+                device ? "orMallocHost()" : "orMalloc(), not of orMallocHost()",
+                device ? "orFreeHost()" : "orFree()");
+  }
+  return fail(code, "%p is not the start of an allocation: it is %zu bytes inside", ptr,
+              reinterpret_cast<uintptr_t>(ptr) - found.base);
 }
 
 }  // namespace
@@ -133,14 +175,14 @@ orError_t orFree(void* ptr) {
   return call(__func__, kStart, [&] {
     if (ptr == nullptr) return orSuccess;
     Allocation freed;
-    if (!take(ptr, orMemoryTypeDevice, &freed)) {
-      return fail(orErrorInvalidDevicePointer,
-                  "%p is not the start of a live device allocation", ptr);
+    if (!start_to_free(ptr, orMemoryTypeDevice, &freed)) {
+      return fail_free(ptr, orMemoryTypeDevice);
     }
     wait_for_device(freed.device);
+    forget(freed);  // before the address may be given out again
     clSVMFree(platform().context, freed.raw);
     const std::lock_guard lock(registry.mutex);
-    registry.used[static_cast<size_t>(freed.device)] -= freed.size;
+    registry.used[static_cast<size_t>(freed.device)] -= units_of(freed.size);
     return orSuccess;
   });
 }
@@ -153,11 +195,11 @@ orError_t orFreeHost(void* ptr) {
   return call(__func__, kStart, [&] {
     if (ptr == nullptr) return orSuccess;
     Allocation freed;
-    if (!take(ptr, orMemoryTypeHost, &freed)) {
-      return fail(orErrorInvalidValue,
-                  "%p is not the start of a live pinned allocation", ptr);
+    if (!start_to_free(ptr, orMemoryTypeHost, &freed)) {
+      return fail_free(ptr, orMemoryTypeHost);
     }
     for (int i = 0; i < config().device_count; ++i) wait_for_device(i);
+    forget(freed);
     static_cast<void>(munlock(freed.raw, freed.size));
     std::free(freed.raw);
     return orSuccess;

@@ -14,6 +14,7 @@ struct Allocation {
   int device = -1;
   void* raw = nullptr;  // what OpenCL or the host gave
   uintptr_t base = 0;   // the aligned address inside it
+  bool is_going = false;  // a call that frees it waits for the device
 };
 
 // The allocation around an address; false for memory that the driver does not know.

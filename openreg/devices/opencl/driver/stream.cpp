@@ -5,6 +5,7 @@
 #include <string>
 #include <thread>
 #include <unordered_map>
+#include <utility>
 
 #include "config.h"
 #include "host_task.h"
@@ -13,9 +14,13 @@
 namespace oclrt {
 namespace {
 
+constexpr uint64_t kMilestone = 1024;
+
 // Never destroyed: streams are used while the process exits.
 struct Registry {
   std::mutex mutex;
+  // A handle is a number that no other stream gets, so that a stale one stays dead.
+  uintptr_t next = uintptr_t{0x5354} << 32;
   std::unordered_map<orStream_t, Stream> live;
   std::vector<Stream> retired;  // destroyed, and maybe not idle yet
   std::atomic<int> held = 0;
@@ -35,9 +40,13 @@ bool is_idle(orStream& stream) {
   return query(last_of(stream), stream.device) != orErrorNotReady;
 }
 
+void remove_idle(std::vector<Stream>& streams) {
+  std::erase_if(streams, [](const Stream& stream) { return is_idle(*stream); });
+}
+
 std::vector<Stream> all_streams() {
   const std::lock_guard lock(registry.mutex);
-  std::erase_if(registry.retired, [](const Stream& s) { return is_idle(*s); });
+  remove_idle(registry.retired);
   std::vector<Stream> all = registry.retired;
   for (const auto& device : platform().devices) all.push_back(device->default_stream);
   for (const auto& [handle, stream] : registry.live) all.push_back(stream);
@@ -72,7 +81,8 @@ void wait_for(const Command& command, int device) {
 }
 
 orError_t make_stream(int device, Stream* stream) {
-  auto made = std::make_shared<orStream>(device);
+  auto made =
+      std::make_shared<orStream>(device, device_at(device).streams_made++);
   const cl_queue_properties timed[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE,
                                        0};
   cl_int status = CL_SUCCESS;
@@ -123,7 +133,17 @@ void drain_streams(std::chrono::milliseconds limit) {
   }
 }
 
+// OpenCL: a queue takes commands until the memory of the host is full. Instead, each
+// 1024th command waits for the one 1024 before it.
 orError_t after_enqueue(orStream& stream, const Command& command) {
+  Command before;
+  {
+    const std::lock_guard lock(stream.mutex);
+    if (++stream.enqueued % kMilestone == 0) {
+      before = std::exchange(stream.milestone, command);
+    }
+  }
+  wait_for(before, stream.device);
   if (config().launch_blocking && registry.held == 0) {
     wait_for(command, stream.device);
   }
@@ -133,7 +153,6 @@ orError_t after_enqueue(orStream& stream, const Command& command) {
 }  // namespace oclrt
 
 orStream::~orStream() {
-  if (host != nullptr) host->close();
   if (queue != nullptr) clReleaseCommandQueue(queue);
 }
 
@@ -151,8 +170,8 @@ orError_t orStreamCreateWithPriority(orStream_t* stream, int /*priority*/) {
     Stream made;
     if (orError_t error = make_stream(thread.device, &made)) return error;
     const std::lock_guard lock(registry.mutex);
-    registry.live.emplace(made.get(), made);
-    *stream = made.get();
+    *stream = reinterpret_cast<orStream_t>(++registry.next);
+    registry.live.emplace(*stream, std::move(made));
     return orSuccess;
   });
 }
@@ -176,8 +195,13 @@ orError_t orStreamDestroy(orStream_t handle) {
     Stream stream;
     if (orError_t error = find_stream(handle, &stream)) return error;
     release_holds(*stream);
+    {
+      const std::lock_guard lock(stream->mutex);
+      if (stream->host != nullptr) stream->host->close();
+    }
     const std::lock_guard lock(registry.mutex);
     registry.live.erase(handle);
+    remove_idle(registry.retired);
     registry.retired.push_back(stream);
     return orSuccess;
   });

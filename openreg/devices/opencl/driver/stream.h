@@ -15,11 +15,12 @@ class HostThread;
 }
 
 struct orStream {
-  explicit orStream(int on) : device(on) {}
+  orStream(int on, int of_device) : device(on), number(of_device) {}
   orStream(const orStream&) = delete;
   ~orStream();
 
   const int device;
+  const int number;  // of the device; 0 is its default stream
   cl_command_queue queue = nullptr;
 
   std::mutex mutex;  // of what follows, and of the order of the commands
@@ -27,6 +28,8 @@ struct orStream {
   // Instead, each stream keeps the event of its last command.
   oclrt::Command last;
   std::vector<oclrt::Command> holds;
+  uint64_t enqueued = 0;
+  oclrt::Command milestone;  // see after_enqueue()
   std::shared_ptr<oclrt::HostThread> host;  // runs functions of the host
 };
 
