@@ -13,7 +13,6 @@
 #include <ATen/ops/clamp_max_meta.h>
 #include <ATen/ops/clamp_meta.h>
 #include <ATen/ops/clamp_min_meta.h>
-#include <ATen/ops/copysign_meta.h>
 #include <ATen/ops/div_meta.h>
 #include <ATen/ops/fmax_meta.h>
 #include <ATen/ops/fmin_meta.h>
@@ -96,9 +95,6 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
       m, Computes("hypot(a, b)"));
   structured_or_fall_back<op::logaddexp, op::logaddexp_out, meta::structured_logaddexp>(
       m, Computes("add_exponentials(a, b)"));
-  structured_or_fall_back<op::copysign_Tensor, op::copysign_out,
-                          meta::structured_copysign_Tensor>(m,
-                                                            Computes("copysign(a, b)"));
   structured_or_fall_back<op::xlogy_Tensor, op::xlogy_OutTensor,
                           meta::structured_xlogy_Tensor>(m, Computes("x_log_y(a, b)"));
   structured_or_fall_back<op::maximum, op::maximum_out, meta::structured_maximum>(

@@ -6,6 +6,8 @@
 #include <array>
 #include <cstring>
 
+#include "csrc/runtime/device/OclGuard.h"
+
 namespace ocl::opencl {
 namespace {
 
@@ -26,11 +28,11 @@ typedef struct { Value a, b, c, d, p, q, r, s; } Numbers;
 
 kernel void pointwise(global char* out, global const char* in1, global const char* in2,
                       global const char* in3, global const char* in4,
-                      const Numbers numbers, const Layout layout, int count) {
-  const int i = get_global_id(0);
-  if (i >= count) {
+                      const Numbers numbers, const Layout layout, ulong count) {
+  if (get_global_id(0) >= count) {
     return;
   }
+  const int i = get_global_id(0);
 #ifndef CONTIGUOUS
   int offsets[OPERANDS];
   find_offsets(&layout, i, offsets);
@@ -99,8 +101,7 @@ void launch_pointwise(at::TensorIteratorBase& part, const Source& source,
   const Operands operands(part);
   launch(source, "pointwise", type + operands.options(), Range::items(part.numel()),
          Address{address(0)}, Address{address(1)}, Address{address(2)},
-         Address{address(3)}, Address{address(4)}, numbers, operands,
-         static_cast<int32_t>(part.numel()));
+         Address{address(3)}, Address{address(4)}, numbers, operands, part.numel());
 }
 // LITERALINCLUDE END: LAUNCH_POINTWISE
 
@@ -155,6 +156,7 @@ Operands::Operands(const at::TensorIteratorBase& iterator) {
 
 bool pointwise(at::TensorIteratorBase& iterator, const Formula& formula,
                std::initializer_list<at::Scalar> numbers, at::ScalarType dtype) {
+  const OclGuard guard(iterator.device(0).index());  // ATen sets none before a stub
   if (dtype == at::ScalarType::Undefined) {
     dtype = dtype_of(iterator);
   }
@@ -165,7 +167,8 @@ bool pointwise(at::TensorIteratorBase& iterator, const Formula& formula,
   Numbers values(compute);
   for (const auto k : c10::irange(1, iterator.ntensors())) {
     if (iterator.is_cpu_scalar(k)) {
-      values.set(k - 1, Number(iterator.tensor(k).item(), compute));
+      // Rounded or wrapped first, as an element of the common dtype would be.
+      values.set(k - 1, Number(iterator.tensor(k).to(dtype).item(), compute));
     }
   }
   size_t index = kMaxInputs;
