@@ -65,8 +65,8 @@ bool overlap(const void* dst, const void* src, size_t count) {
   return to < from + count && from < to + count;
 }
 
-// OpenCL: ranges that overlap are an error. Instead, two copies by a piece between them,
-// which the queue frees.
+// OpenCL: ranges that overlap are an error. Instead, two copies by a piece between
+// them, which the queue frees.
 cl_int copy_overlapping(cl_command_queue queue, void* dst, const void* src,
                         size_t count, cl_event* event) {
   void* between = clSVMAlloc(platform().context, platform().svm_flags, count, 0);
@@ -101,8 +101,8 @@ orError_t copy(void* dst, const void* src, size_t count, orMemcpyKind kind,
   if (orError_t error = look_up(src, count, &from)) return error;
   if (orError_t error = check_kind(kind, to, from)) return error;
   std::unique_ptr<std::byte[]> staged;
-  if (!wait && (to.type == orMemoryTypeUnregistered ||
-                from.type == orMemoryTypeUnregistered)) {
+  if (!wait &&
+      (to.type == orMemoryTypeUnregistered || from.type == orMemoryTypeUnregistered)) {
     wait = true;
     if (to.type != orMemoryTypeUnregistered && count <= kStagedBytes) {
       staged = std::make_unique_for_overwrite<std::byte[]>(count);
@@ -113,9 +113,9 @@ orError_t copy(void* dst, const void* src, size_t count, orMemcpyKind kind,
   }
   Command command;
   const auto add = [&](cl_command_queue queue, cl_event* event) {
-    return overlap(dst, src, count)
-               ? copy_overlapping(queue, dst, src, count, event)
-               : clEnqueueSVMMemcpy(queue, CL_FALSE, dst, src, count, 0, nullptr, event);
+    return overlap(dst, src, count) ? copy_overlapping(queue, dst, src, count, event)
+                                    : clEnqueueSVMMemcpy(queue, CL_FALSE, dst, src,
+                                                         count, 0, nullptr, event);
   };
   if (orError_t error = enqueue(*stream, "clEnqueueSVMMemcpy", add, &command)) {
     return error;

@@ -24,8 +24,9 @@ orError_t fault_of(int index) {
   const int code = device.fault_code.load(std::memory_order_acquire);
   if (code == orSuccess) return orSuccess;
   const std::lock_guard lock(device.fault_mutex);
-  return fail(static_cast<orError_t>(code), "device %d has a fault: %s. It takes no work until orDeviceReset()", index,
-              device.fault_detail.c_str());
+  return fail(static_cast<orError_t>(code),
+              "device %d has a fault: %s. It takes no work until orDeviceReset()",
+              index, device.fault_detail.c_str());
 }
 
 void set_fault(int index, orError_t code, const std::string& detail) {

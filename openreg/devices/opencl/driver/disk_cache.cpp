@@ -44,8 +44,7 @@ struct Header {
 };
 
 uint64_t checksum_of(std::string_view key, const unsigned char* binary, size_t size) {
-  return hash_of(binary, size,
-                 hash_of(key.data(), key.size(), 0xcbf29ce484222325ULL));
+  return hash_of(binary, size, hash_of(key.data(), key.size(), 0xcbf29ce484222325ULL));
 }
 
 }  // namespace

@@ -95,10 +95,10 @@ void HostThread::run() {
 }
 
 // LITERALINCLUDE START: HOST_TASK
-// OpenCL: only a CPU runs a function of the host in a queue (clEnqueueNativeKernel), and
-// a callback of an event may neither wait nor be waited for. Instead, the callback of a
-// marker hands the function to a thread of the stream, and the queue waits behind the
-// marker for a user event, which that thread sets.
+// OpenCL: only a CPU runs a function of the host in a queue (clEnqueueNativeKernel),
+// and a callback of an event may neither wait nor be waited for. Instead, the callback
+// of a marker hands the function to a thread of the stream, and the queue waits behind
+// the marker for a user event, which that thread sets.
 orError_t launch_host_task(orStream& stream, HostTask task) {
   if (orError_t error = fault_of(stream.device)) return error;
   task.device = stream.device;

@@ -19,13 +19,13 @@ struct HostTask {
   orHostFn_t destroy = nullptr;  // may be null
   int device = 0;
   int stream = 0;  // its number
-  Command done;  // a user event: the stream goes on when it is set
+  Command done;    // a user event: the stream goes on when it is set
 };
 
 // Runs the tasks of one stream, in the order in which OpenCL reaches them.
 class HostThread : public std::enable_shared_from_this<HostThread> {
  public:
-  void expect();  // a task will come; starts the thread
+  void expect();   // a task will come; starts the thread
   void give_up();  // it will not
   void push(HostTask task);
   void close();  // no further task will be expected: the thread may end

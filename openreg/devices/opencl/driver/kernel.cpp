@@ -54,8 +54,7 @@ orError_t set_argument(cl_kernel object, const orClKernel& kernel, int index,
   const auto at = static_cast<cl_uint>(index);
   const cl_int status =
       arg.isPointer != 0
-          ? clSetKernelArgSVMPointer(object, at,
-                                     *static_cast<void* const*>(arg.value))
+          ? clSetKernelArgSVMPointer(object, at, *static_cast<void* const*>(arg.value))
           : clSetKernelArg(object, at, arg.size, arg.value);
   if (status == CL_SUCCESS) return orSuccess;
   return fail(orErrorInvalidValue,
@@ -127,12 +126,11 @@ orError_t orClLaunch(orClKernel_t kernel, const orClArg* args, int count, int di
     for (int i = 0; i < count; ++i) {
       if (orError_t error = set_argument(object, *kernel, i, args[i])) return error;
     }
-    return enqueue(*stream, kernel->name.c_str(),
-                   [&](cl_command_queue queue, cl_event* event) {
-                     return clEnqueueNDRangeKernel(
-                         queue, object, static_cast<cl_uint>(dims), nullptr, global,
-                         local, 0, nullptr, event);
-                   });
+    return enqueue(
+        *stream, kernel->name.c_str(), [&](cl_command_queue queue, cl_event* event) {
+          return clEnqueueNDRangeKernel(queue, object, static_cast<cl_uint>(dims),
+                                        nullptr, global, local, 0, nullptr, event);
+        });
   });
 }
 // LITERALINCLUDE END: LAUNCH

@@ -111,8 +111,8 @@ orError_t allocate_on_host(void** ptr, size_t size) {
   return orSuccess;
 }
 
-// Finds the allocation that starts at `ptr`. It stays in the map until forget(), for the
-// kernels that are waited for, but cannot be freed again.
+// Finds the allocation that starts at `ptr`. It stays in the map until forget(), for
+// the kernels that are waited for, but cannot be freed again.
 bool start_to_free(void* ptr, orMemoryType type, Allocation* found) {
   const std::lock_guard lock(registry.mutex);
   const auto entry = registry.live.find(reinterpret_cast<uintptr_t>(ptr));
@@ -169,8 +169,8 @@ orError_t orMalloc(void** ptr, size_t size) {
   return call(__func__, kStart, [&] { return allocate_on_device(ptr, size); });
 }
 
-// OpenCL: clSVMFree waits for nothing, and the memory of a kernel that runs must not go.
-// Instead, the driver waits for every stream of the device first.
+// OpenCL: clSVMFree waits for nothing, and the memory of a kernel that runs must not
+// go. Instead, the driver waits for every stream of the device first.
 orError_t orFree(void* ptr) {
   return call(__func__, kStart, [&] {
     if (ptr == nullptr) return orSuccess;

@@ -12,8 +12,8 @@ struct Allocation {
   size_t size = 0;
   orMemoryType type = orMemoryTypeUnregistered;
   int device = -1;
-  void* raw = nullptr;  // what OpenCL or the host gave
-  uintptr_t base = 0;   // the aligned address inside it
+  void* raw = nullptr;    // what OpenCL or the host gave
+  uintptr_t base = 0;     // the aligned address inside it
   bool is_going = false;  // a call that frees it waits for the device
 };
 

@@ -178,9 +178,7 @@ orError_t start_platform() {
 
 const Platform& platform() { return started; }
 
-Device& device_at(int index) {
-  return *started.devices[static_cast<size_t>(index)];
-}
+Device& device_at(int index) { return *started.devices[static_cast<size_t>(index)]; }
 
 }  // namespace oclrt
 

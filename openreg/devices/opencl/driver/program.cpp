@@ -57,8 +57,7 @@ orError_t build_source(const std::string& source, const std::string& options,
                        cl_device_id device, cl_program* program) {
   const char* text = source.c_str();
   cl_int status = CL_SUCCESS;
-  *program =
-      clCreateProgramWithSource(platform().context, 1, &text, nullptr, &status);
+  *program = clCreateProgramWithSource(platform().context, 1, &text, nullptr, &status);
   if (status != CL_SUCCESS) return fail_cl("clCreateProgramWithSource", status);
   status = clBuildProgram(*program, 1, &device, options.c_str(), nullptr, nullptr);
   if (status == CL_SUCCESS) return orSuccess;
@@ -97,8 +96,8 @@ std::vector<unsigned char> binary_of(cl_program program) {
 }  // namespace
 
 // LITERALINCLUDE START: FIND_PROGRAM
-orError_t find_program(const std::string& source, const std::string& options,
-                       int index, cl_program* program) {
+orError_t find_program(const std::string& source, const std::string& options, int index,
+                       cl_program* program) {
   const Device& device = device_at(index);
   const std::string key = key_of(source, options, device);
   const std::string own_key = std::to_string(index) + '\0' + key;

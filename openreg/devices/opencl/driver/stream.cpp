@@ -58,9 +58,8 @@ std::vector<Stream> all_streams() {
 orError_t query(const Command& command, int device) {
   if (!command) return orSuccess;
   cl_int progress = CL_COMPLETE;
-  const cl_int status =
-      clGetEventInfo(command.get(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof progress,
-                     &progress, nullptr);
+  const cl_int status = clGetEventInfo(command.get(), CL_EVENT_COMMAND_EXECUTION_STATUS,
+                                       sizeof progress, &progress, nullptr);
   if (status != CL_SUCCESS) return fail_cl("clGetEventInfo", status);
   if (progress == CL_COMPLETE) return orSuccess;
   if (progress > 0) return orErrorNotReady;
@@ -75,14 +74,12 @@ void wait_for(const Command& command, int device) {
   const cl_event event = command.get();
   const cl_int status = clWaitForEvents(1, &event);
   if (status == CL_SUCCESS || query(command, device) != orSuccess) return;
-  set_fault(
-      device, orErrorLaunchFailure,
-      std::string("clWaitForEvents failed: ") + name_of(status));
+  set_fault(device, orErrorLaunchFailure,
+            std::string("clWaitForEvents failed: ") + name_of(status));
 }
 
 orError_t make_stream(int device, Stream* stream) {
-  auto made =
-      std::make_shared<orStream>(device, device_at(device).streams_made++);
+  auto made = std::make_shared<orStream>(device, device_at(device).streams_made++);
   const cl_queue_properties timed[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE,
                                        0};
   cl_int status = CL_SUCCESS;
@@ -103,8 +100,10 @@ orError_t find_stream(orStream_t handle, Stream* stream) {
   const std::lock_guard lock(registry.mutex);
   const auto found = registry.live.find(handle);
   if (found == registry.live.end()) {
-    return fail(orErrorInvalidResourceHandle, "%p is not a live stream: it was "
-                "destroyed, or never created", static_cast<void*>(handle));
+    return fail(orErrorInvalidResourceHandle,
+                "%p is not a live stream: it was "
+                "destroyed, or never created",
+                static_cast<void*>(handle));
   }
   *stream = found->second;
   return orSuccess;

@@ -29,7 +29,7 @@ struct orStream {
   oclrt::Command last;
   std::vector<oclrt::Command> holds;
   uint64_t enqueued = 0;
-  oclrt::Command milestone;  // see after_enqueue()
+  oclrt::Command milestone;                 // see after_enqueue()
   std::shared_ptr<oclrt::HostThread> host;  // runs functions of the host
 };
 

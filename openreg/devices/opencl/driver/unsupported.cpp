@@ -7,7 +7,8 @@ namespace oclrt {
 namespace {
 
 // OpenCL: nothing records the work of a queue (cl_khr_command_buffer is a provisional
-// extension, and records no copies of shared virtual memory). Instead, these calls fail.
+// extension, and records no copies of shared virtual memory). Instead, these calls
+// fail.
 orError_t refuse_graphs(const char* function) {
   return call(function, 0, [] {
     return fail(orErrorNotSupported,

@@ -67,8 +67,7 @@ TEST(OpenClProcessTest, ChildOfAUserIsRefusedAtOnce) {
         }
         int status = 0;
         waitpid(child, &status, 0);
-        finish(WIFEXITED(status) && WEXITSTATUS(status) == 0 &&
-               orInit() == orSuccess);
+        finish(WIFEXITED(status) && WEXITSTATUS(status) == 0 && orInit() == orSuccess);
       },
       success(), "");
 }
