@@ -62,7 +62,6 @@ void convert_on_host(const at::Tensor& src, const at::Tensor& dst) {
   as_they_are(dst).copy_(host);
 }
 
-// LITERALINCLUDE START: COPY
 void launch_copy(const at::Tensor& src, const at::Tensor& dst) {
   const OclGuard guard(dst.device().index());
   const bool same_bits = src.is_conj() == dst.is_conj() && src.is_neg() == dst.is_neg();
@@ -71,6 +70,7 @@ void launch_copy(const at::Tensor& src, const at::Tensor& dst) {
   if (!move && !(plain && supports({src, dst}))) {
     return convert_on_host(src, dst);
   }
+  // LITERALINCLUDE START: COPY
   at::TensorIterator iterator = at::TensorIteratorConfig()
                                     .set_check_mem_overlap(false)
                                     .check_all_same_dtype(false)

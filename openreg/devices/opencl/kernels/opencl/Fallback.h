@@ -70,6 +70,7 @@ struct WithArguments<Meta, std::tuple<Args...>> : Meta {
     }
   }
 };
+// LITERALINCLUDE END: WITH_ARGUMENTS
 
 template <class Op, class Out, class Meta, class Kernel>
 struct IteratorOrFallBack {
@@ -87,7 +88,6 @@ struct IteratorOrFallBack {
     }
   }
 };
-// LITERALINCLUDE END: WITH_ARGUMENTS
 
 template <class Op, class Out, class Kernel, class Arguments, class Outputs>
 struct KernelOrFallBack;

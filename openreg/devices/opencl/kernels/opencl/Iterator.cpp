@@ -14,16 +14,18 @@ namespace {
 constexpr int kMaxDims = 16;
 constexpr int kMaxInputs = 4;
 
-// LITERALINCLUDE START: POINTWISE
-// One work item computes one element. An input without a tag is a number, or missing.
+// One work item computes one element. IN1 to IN4 are INPUT(k) or a number.
 constexpr const char* kPointwise = R"(
 typedef struct { Value a, b, c, d, p, q, r, s; } Numbers;
 
 #ifdef CONTIGUOUS
 #define OFFSET(k) i * sizeof(JOIN(T, k))
+#define FIND_OFFSETS
 #else
 #define OFFSET(k) offsets[k]
+#define FIND_OFFSETS int offsets[OPERANDS]; find_offsets(&layout, i, offsets);
 #endif
+// LITERALINCLUDE START: POINTWISE
 #define INPUT(k) (Value)LOAD(JOIN(T, k), in##k + OFFSET(k), 0)
 
 kernel void pointwise(global char* out, global const char* in1, global const char* in2,
@@ -33,24 +35,9 @@ kernel void pointwise(global char* out, global const char* in1, global const cha
     return;
   }
   const int i = get_global_id(0);
-#ifndef CONTIGUOUS
-  int offsets[OPERANDS];
-  find_offsets(&layout, i, offsets);
-#endif
+  FIND_OFFSETS
   const Value p = numbers.p, q = numbers.q, r = numbers.r, s = numbers.s;
-  Value a = numbers.a, b = numbers.b, c = numbers.c, d = numbers.d;
-#ifdef T1
-  a = INPUT(1);
-#endif
-#ifdef T2
-  b = INPUT(2);
-#endif
-#ifdef T3
-  c = INPUT(3);
-#endif
-#ifdef T4
-  d = INPUT(4);
-#endif
+  const Value a = IN1, b = IN2, c = IN3, d = IN4;
   STORE(T0, out + OFFSET(0), 0, EXPRESSION);
 }
 )";
@@ -94,12 +81,18 @@ at::ScalarType dtype_of(const at::TensorIteratorBase& iterator) {
 // LITERALINCLUDE START: LAUNCH_POINTWISE
 void launch_pointwise(at::TensorIteratorBase& part, const Source& source,
                       const std::string& type, const Numbers& numbers) {
-  const auto address = [&part](int operand) -> const void* {
+  const auto address = [&part](int operand) -> void* {
     const bool there = operand < part.ntensors() && !part.is_cpu_scalar(operand);
     return there ? part.data_ptr(operand) : nullptr;
   };
+  std::string options = type;
+  for (const int k : {1, 2, 3, 4}) {
+    options += address(k) != nullptr
+                   ? c10::str("-DIN", k, "=INPUT(", k, ") ")
+                   : c10::str("-DIN", k, "=numbers.", "_abcd"[k], ' ');
+  }
   const Operands operands(part);
-  launch(source, "pointwise", type + operands.options(), Range::items(part.numel()),
+  launch(source, "pointwise", options + operands.options(), Range::items(part.numel()),
          Address{address(0)}, Address{address(1)}, Address{address(2)},
          Address{address(3)}, Address{address(4)}, numbers, operands, part.numel());
 }
