@@ -66,7 +66,7 @@ void floor_divide(at::TensorIteratorBase& iterator) {
 }
 
 void where(at::TensorIterator& iterator) {
-  compute<op::where_self, op::where_self_out>(iterator, {"a ? b : c"},
+  compute<op::where_self, op::where_self_out>(iterator, {"a != 0 ? b : c"},
                                               iterator.dtype(0));
 }
 
