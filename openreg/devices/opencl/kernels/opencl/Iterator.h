@@ -39,11 +39,12 @@ inline constexpr const char* kLayout = R"(
 #ifdef DIMS
 typedef struct { int sizes[DIMS]; int strides[OPERANDS][DIMS]; } Layout;
 
-static void find_offsets(const Layout* layout, int i, int* offsets) {
+static void find_offsets(const Layout* layout, uint i, int* offsets) {
   for (int k = 0; k < OPERANDS; ++k) offsets[k] = 0;
   for (int d = 0; d < DIMS; ++d) {
-    const int at = i % layout->sizes[d];
-    i /= layout->sizes[d];
+    const uint size = layout->sizes[d];
+    const uint at = d == DIMS - 1 ? i : i % size;  // the last one needs no division
+    i = d == DIMS - 1 ? 0 : i / size;
     for (int k = 0; k < OPERANDS; ++k) offsets[k] += at * layout->strides[k][d];
   }
 }
