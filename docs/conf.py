@@ -41,6 +41,7 @@ extensions = [
     "site_glossary",
     "site_llms",
     "site_reading_time",
+    "site_redirects",
     "site_sitemap",
     "site_snippet_length",
     "trace_picture",
