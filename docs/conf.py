@@ -28,6 +28,7 @@ version = release = facts.version
 
 extensions = [
     "driver_reference",
+    "gaps_table",
     "measured_table",
     "myst_parser",
     "sphinx_design",
@@ -44,6 +45,7 @@ extensions = [
     "site_redirects",
     "site_sitemap",
     "site_snippet_length",
+    "table_of",
     "trace_picture",
 ]
 exclude_patterns = ["_ext", "_static", "_templates", "_tests"]

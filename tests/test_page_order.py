@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-README = DOCS.with_name("README.md").read_text()
 TOCTREE = re.compile(r"^```\{toctree\}\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SENTENCE = re.compile(r"\bRead (?:about )?((?:(?!\. )[^|])+) first\b")
 LINK = re.compile(r"\]\(([^)#:]+)\.md(?:#[^)]*)?\)")
@@ -47,11 +46,6 @@ def test_the_front_page_lists_each_page_once():
         for path in DOCS.glob("[!_]*/*.md")
     }
     assert sorted(order()) == sorted(there)
-
-
-def test_the_readme_has_the_same_order():
-    listed = re.findall(r"^\| \[.+?\]\(docs/(.+)\.md\) \|", README, re.MULTILINE)
-    assert listed == order()
 
 
 def test_the_prerequisites_have_no_cycle():

@@ -1,7 +1,7 @@
 # Writes a page at each address that is gone, which sends its reader on.
 """``docs/redirects.toml`` maps the name of a removed page to its new place.
 
-"start/first-tensor" = "runtime/device#the-first-tensor"
+"runtime/device" = "runtime/device#the-first-tensor"
 
 A new place is a page, and perhaps the anchor of a heading as links in Markdown write
 it. A name that is a page, and a new place that is missing, are errors: an address that

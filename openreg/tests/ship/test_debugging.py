@@ -124,7 +124,7 @@ def compare_events():
 
 
 ERRORS = {
-    "frontend/autoload-errors.md": lambda: torch.ones(1, device="acme"),
+    "frontend/import-orders.md": lambda: torch.ones(1, device="acme"),
     "frontend/interchange.md": lambda: torch.ones(1, device="openreg").numpy(),
     "ship/known-gaps-streams.md": compare_events,
 }
