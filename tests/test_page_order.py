@@ -16,6 +16,14 @@ LINK = re.compile(r"\]\(([^)#:]+)\.md(?:#[^)]*)?\)")
 WITHOUT = {"start/quickstart", "ship/known-gaps", "ship/known-crashes"}
 
 
+# Tables that a reader opens from the page that explains them, not from the sidebar.
+LINKED_ONLY = {
+    *("reference/conformance-faults", "reference/conformance-knockouts"),
+    *("reference/conformance-runs", "reference/starter-knockouts"),
+    *("reference/ladder-files", "reference/libraries-table", "reference/torchao-table"),
+}
+
+
 def order():
     """The pages as the front page lists them."""
     lists = TOCTREE.findall((DOCS / "index.md").read_text())
@@ -45,7 +53,13 @@ def test_the_front_page_lists_each_page_once():
         path.relative_to(DOCS).with_suffix("").as_posix()
         for path in DOCS.glob("[!_]*/*.md")
     }
-    assert sorted(order()) == sorted(there)
+    assert sorted([*order(), *LINKED_ONLY]) == sorted(there)
+
+
+@pytest.mark.parametrize("name", sorted(LINKED_ONLY))
+def test_a_page_outside_of_the_sidebar_is_linked(name):
+    link = f"{name}.md"
+    assert any(link in (DOCS / f"{page}.md").read_text() for page in PAGES)
 
 
 def test_the_prerequisites_have_no_cycle():

@@ -52,7 +52,10 @@ LINES = {
     "current_accelerator": "torch.accelerator.current_accelerator(True)",
     "set_stream": "torch.accelerator.set_stream(stream)",
 }
-NOT_TRACED = {"Graph", "memory._snapshot"}  # they raise, see docs/ship/known-gaps-eager.md
+NOT_TRACED = {
+    "Graph",
+    "memory._snapshot",
+}  # they raise, see docs/ship/known-gaps-eager.md
 
 
 @pytest.mark.filterwarnings("ignore:Use .*:FutureWarning")
