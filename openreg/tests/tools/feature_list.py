@@ -166,7 +166,7 @@ FEATURES = [
         False,
         "`PyInterpreter::trace_gpu_*`",
         "runtime/test_guard.py",
-        "runtime/trace",
+        "ship/debugging",
         4,
     ),
     Feature(
