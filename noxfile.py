@@ -111,7 +111,7 @@ FIRST_PAGES = [
     "docs/frontend/accelerator-api.md",
     "docs/runtime/device.md",
     "docs/ship/diagnose.md",
-    "docs/ship/known-gaps.md",
+    "docs/ship/known-gaps-eager.md",
     "docs/ship/known-gaps-names.md",
 ]
 

@@ -1,4 +1,4 @@
-# Lints the workflows of the guide with two programs; see docs/ship/publishing.md.
+# Lints the workflows of the guide with two programs; see docs/ship/check-wheels.md.
 """python tests/lint_workflows.py
 
 `nox -s lint` runs it in the environment that has check-jsonschema and zizmor; neither

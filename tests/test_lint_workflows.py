@@ -1,4 +1,4 @@
-# The linters of the workflows must find something; see docs/ship/publishing.md.
+# The linters of the workflows must find something; see docs/ship/check-wheels.md.
 import os
 
 import pytest

@@ -5,6 +5,9 @@ A page of more than fifteen minutes is an error, unless ``site_long_pages`` in
 docs/conf.py lists it. A listed page that has become short must leave the list, so the
 list only shrinks. The folded solution of an exercise does not count. Pages below
 ``reference`` are tables to search, and have no reading time.
+
+The role ``minutes`` shows the time of another page, or the sum of several:
+{minutes}`start/quickstart start/install`.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from collections.abc import Iterator
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util import logging
+from sphinx.util.docutils import SphinxRole
 
 logger = logging.getLogger(__name__)
 
@@ -22,6 +26,7 @@ WORDS_A_MINUTE = 220
 LINES_A_MINUTE = 20
 LONGEST = 15  # minutes
 NOT_READ = (nodes.comment, nodes.raw)
+KEY = "reading_time"  # in the metadata of a page
 
 
 def reading_time(doctree: nodes.document) -> int:
@@ -70,6 +75,7 @@ def _show(app: Sphinx, doctree: nodes.document) -> None:
     if title is None or name.startswith("reference/"):
         return
     minutes = reading_time(doctree)
+    app.env.metadata[name][KEY] = minutes
     listed = name in app.config.site_long_pages
     if minutes > LONGEST and not listed:
         text = (
@@ -84,6 +90,29 @@ def _show(app: Sphinx, doctree: nodes.document) -> None:
     title.parent.insert(title.parent.index(title) + 1, shown)
 
 
+class PageMinutes(nodes.inline):
+    """The place of a sum that is known when all pages are read."""
+
+
+class Minutes(SphinxRole):
+    """``{minutes}`page page```."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        """Leave a node for the pages."""
+        return [PageMinutes("", pages=self.text.split(), line=self.lineno)], []
+
+
+def _fill(app: Sphinx, doctree: nodes.document, name: str) -> None:
+    for node in list(doctree.findall(PageMinutes)):
+        known = [app.env.metadata[page].get(KEY) for page in node["pages"]]
+        for page, minutes in zip(node["pages"], known, strict=True):
+            if minutes is None:
+                text = f"minutes: '{page}' is no page with a reading time"
+                logger.warning(text, type="reading-time", location=name)
+        total = sum(minutes for minutes in known if minutes)
+        node.replace_self(nodes.inline("", f"{total} min", classes=["minutes"]))
+
+
 def _check_names(app: Sphinx, env: object) -> None:
     for name in app.config.site_long_pages:
         if name not in app.env.found_docs:
@@ -94,6 +123,8 @@ def _check_names(app: Sphinx, env: object) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     """Measure each page after it is read, before other extensions change it."""
     app.add_config_value("site_long_pages", [], "env", [list])
+    app.add_role("minutes", Minutes())
     app.connect("doctree-read", _show, priority=100)
+    app.connect("doctree-resolved", _fill)
     app.connect("env-updated", _check_names)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -50,6 +50,15 @@ def html_pages(folder: Path) -> list[str]:
     return sorted(path.as_posix() for path in files if path.parts[0] != "_static")
 
 
+def redirects(folder: Path) -> set[str]:
+    """List the pages that only send their reader on; site_redirects.py writes them."""
+    return {
+        name
+        for name in html_pages(folder)
+        if 'http-equiv="refresh"' in (folder / name).read_text(encoding="utf-8")[:500]
+    }
+
+
 def find_chromium() -> str:
     """Return the browser's path: OPENREG_CHROMIUM, or the first one installed."""
     named = os.environ.get("OPENREG_CHROMIUM")

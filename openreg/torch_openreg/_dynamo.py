@@ -1,4 +1,4 @@
-# A compiler backend of 60 lines; see docs/modules/compile-backend.md.
+# A compiler backend of 60 lines; see docs/modules/compile-dynamo.md.
 """``torch.compile(f, backend="openreg")`` records each graph once and replays it."""
 
 from collections.abc import Callable, Sequence

@@ -9,7 +9,7 @@ import torch_openreg
 from torch_openreg import _glue
 
 
-# VENDOR: one build for each minor release of torch, or the stable ABI
+# VENDOR: one build for each minor release of torch; no stable ABI has guard or hooks
 # LITERALINCLUDE START: VERSION_GUARD
 def check(running: str, built: str | None = None) -> None:
     """Raise ImportError unless both versions have the same major and minor number.

@@ -31,6 +31,7 @@ EMPHASIS = {
     *("wrong values", "zero tensor", "cause", "slow kernel", "twins", "build"),
     *("sources", "finds", "one line", "plug-in", "program", "refused"),
     *("stays on the CPU", "works unchanged", "capability"),
+    *("ledger", "materializer", "soak"),  # words of one page
 }
 REQUIRED = """
 dispatcher, dispatch key, kernel, kernel launch, asynchronous, stream, event,

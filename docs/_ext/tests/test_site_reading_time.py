@@ -77,3 +77,24 @@ def test_reference_is_not_measured(tmp_path: Path) -> None:
     built = build(tmp_path, pages)
     assert built.code == 0, built.messages
     assert "min read" not in built.text("reference/all.html")
+
+
+def test_a_page_shows_the_minutes_of_others(tmp_path: Path) -> None:
+    toctree = "```{toctree}\na\nb\n```\n"
+    pages = {
+        "index.md": f"# Front\n\n{{minutes}}`a`, all {{minutes}}`a b`\n\n{toctree}",
+        "a.md": f"# A page\n\n{WORDS}\n\n{CODE}",
+        "b.md": f"# A page\n\n{WORDS}\n",
+    }
+    built = build(tmp_path, pages)
+    assert built.code == 0, built.messages
+    html = built.text("index.html")
+    assert '<span class="minutes">3 min</span>' in html
+    assert '<span class="minutes">5 min</span>' in html
+    assert "3 min, all 5 min" in built.text("index.md")
+
+
+def test_the_minutes_of_no_page_are_refused(tmp_path: Path) -> None:
+    built = build(tmp_path, {"index.md": "# Front\n\n{minutes}`gone`\n"})
+    assert built.code != 0
+    assert "minutes: 'gone' is no page with a reading time" in built.messages

@@ -1,4 +1,4 @@
-# The workflows of docs/ship/publishing.md, relay.md: their form; their steps, run.
+# The workflows of docs/ship/check-wheels.md, relay.md: their form; their steps, run.
 from __future__ import annotations
 
 import json

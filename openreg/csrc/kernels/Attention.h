@@ -1,4 +1,4 @@
-// Kernels of attention; see docs/operators/attention-kernel.md.
+// Kernels of attention; see docs/operators/attention.md.
 #pragma once
 
 #include <ATen/core/Tensor.h>

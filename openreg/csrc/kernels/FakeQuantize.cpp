@@ -1,4 +1,4 @@
-// Rounds to the values of a code; see docs/modules/fake-quantize.md.
+// Rounds to the values of a code; see docs/modules/quantization.md.
 #include "csrc/aten/meta/FakeQuantize.h"
 
 #include <ATen/Operators.h>

@@ -1,4 +1,4 @@
-// A kernel that adds the parts of all ranks; see docs/modules/symmetric-signals.md.
+// A kernel that adds the parts of all ranks; see docs/modules/symmetric-memory.md.
 #pragma once
 
 #include <ATen/core/Tensor.h>

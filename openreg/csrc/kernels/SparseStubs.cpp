@@ -1,4 +1,4 @@
-// Fills the dispatch stubs of sparse tensors; see docs/operators/sparse-training.md.
+// Fills the dispatch stubs of sparse tensors; see docs/operators/sparse.md.
 #include <ATen/native/DispatchStub.h>
 #include <ATen/ops/empty.h>
 

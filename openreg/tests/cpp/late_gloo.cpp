@@ -1,4 +1,4 @@
-// Lets Gloo's threads be late; see docs/ship/known-crashes-exit.md.
+// Lets Gloo's threads be late; see docs/ship/known-crashes.md.
 //
 // Loaded before torch, so that execute() is found in place of
 // c10d::ProcessGroupGloo::AsyncWork::execute. It runs that one, and returns after

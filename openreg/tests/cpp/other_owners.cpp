@@ -1,5 +1,5 @@
 // Registers what the backend registers, before the backend does; see
-// docs/frontend/autoload-errors.md.
+// docs/frontend/import-orders.md.
 #include <c10/core/AllocatorConfig.h>
 #include <c10/core/StorageImpl.h>
 #include <torch/csrc/jit/serialization/pickler_helper.h>

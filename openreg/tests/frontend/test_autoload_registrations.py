@@ -1,5 +1,5 @@
 # What the libraries register while they are loaded; see
-# docs/frontend/autoload-errors.md.
+# docs/frontend/import-orders.md.
 """No static initializer may throw: that would end the program with `import torch`."""
 
 import re

@@ -1,4 +1,4 @@
-# Every context manager can be entered again; see docs/frontend/contexts.md.
+# Every context manager can be entered again; see docs/frontend/device-module.md.
 import inspect
 import threading
 from collections.abc import Callable

@@ -9,7 +9,7 @@ from contract import code, table
 
 TESTS = Path(__file__).parents[1]
 PACKAGES = TESTS / "python_only"
-PAGE = "frontend/python-only-operators.md"
+PAGE = "frontend/python-only.md"
 
 
 @pytest.fixture

@@ -1,5 +1,5 @@
 # Sequences that processes share, and the attention that this needs; see
-# docs/modules/context-parallel.md.
+# docs/modules/sharding-attention.md.
 import pytest
 import torch
 import torch.nn.functional as F

@@ -1,5 +1,5 @@
 # What of torch's interfaces occl has and leaves out; see
-# docs/modules/distributed-members.md.
+# docs/modules/distributed-failures.md.
 import re
 
 from contract import CSRC, INCLUDE, code, table, virtuals
@@ -8,7 +8,7 @@ from torch_release import of_the_pages
 C10D = "torch/csrc/distributed/c10d"
 BACKEND = virtuals(f"{C10D}/Backend.hpp", "class TORCH_API Backend :")
 WORK = re.findall(r"virtual [^(]*?(\w+)\(", (INCLUDE / C10D / "Work.hpp").read_text())
-PAGE = "modules/distributed-members.md"
+PAGE = "modules/distributed-failures.md"
 
 
 def ours(header):

@@ -1,4 +1,4 @@
-# FSDP1, the class; see docs/modules/sharding-parallel.md.
+# FSDP1, the class; see docs/modules/sharding.md.
 """Each variant gives the losses and weights of one process with the whole batch."""
 
 import copy

@@ -1,4 +1,4 @@
-# Quantization-aware training; see docs/modules/fake-quantize.md.
+# Quantization-aware training; see docs/modules/quantization.md.
 import pytest
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-# Fake quantization, bit by bit as on the CPU; see docs/modules/fake-quantize.md.
+# Fake quantization, bit by bit as on the CPU; see docs/modules/quantization.md.
 
 import math
 import signal

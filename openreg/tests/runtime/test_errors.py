@@ -355,7 +355,7 @@ ALIVE = {
         thread.start()
         thread.join()
         import time
-        time.sleep(1)  # exiting too early aborts: see docs/ship/known-crashes-exit.md
+        time.sleep(1)  # exiting too early aborts: see docs/ship/known-crashes.md
     """,
     "a data loader that is interrupted by a fault": """
         from torch.utils.data import DataLoader, TensorDataset

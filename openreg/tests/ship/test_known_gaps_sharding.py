@@ -1,4 +1,4 @@
-# What sharding cannot do yet; see docs/ship/known-gaps-sharding.md.
+# What sharding cannot do yet; see docs/ship/known-gaps-compiler.md.
 import importlib.util
 
 import pytest

@@ -150,7 +150,7 @@ OF_TORCH: dict[str, Callable[[Case], Any]] = {
     "torch.empty": lambda c: torch.empty(TOO_LARGE, dtype=torch.uint8, device=DEVICE),
     "repr": lambda c: repr(c.x),
 }
-# And those that keep the GIL; see docs/ship/known-deadlocks.md.
+# And those that keep the GIL; see docs/ship/known-gaps-streams.md.
 OF_TORCH_WITH_GIL: dict[str, Callable[[Case], Any]] = {
     "Stream.wait_event": lambda c: c.stream.wait_event(c.late),
     "Stream.wait_stream": lambda c: c.stream.wait_stream(c.side),

@@ -81,7 +81,7 @@ ROWS = {
         "`0`",
         "`1`: this rank refuses shared memory, so that its group uses the network "
         "plug-in",
-        "modules/distributed-network.md",
+        "modules/distributed-library.md",
         True,
     ),
     "CMAKE_ARGS": Row(
@@ -145,7 +145,7 @@ TORCH = {
         "lib/libc10.so",
         "`WARNING`",
         "the least level of C++ messages: `INFO`, `WARNING`, `ERROR`, `FATAL`",
-        "modules/distributed-network.md",
+        "modules/distributed-library.md",
     ),
     "TORCH_DISTRIBUTED_DEBUG": TorchRow(
         "lib/libtorch_cpu.so",

@@ -71,10 +71,8 @@ def rows_of_page(path: Path) -> Iterator[Row]:
     """The rows of the tables about errors."""
     text = path.read_text()
     page = path.relative_to(DOCS).as_posix()
-    whole = path.name == "autoload-errors.md"
-    parts = [("", text)] if whole else sections(text)
-    for title, body in parts:
-        if not whole and title != "What goes wrong":
+    for title, body in sections(text):
+        if title not in ("What goes wrong", "Errors while loading"):
             continue
         for head, _, *lines in tables(body):
             if head[0].lower() not in FIRST_CELLS:

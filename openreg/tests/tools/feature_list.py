@@ -70,7 +70,7 @@ FEATURES = [
         True,
         "`AutogradExit`",
         "operators/test_exit.py",
-        "ship/known-crashes-exit",
+        "ship/known-crashes",
         1,
     ),
     Feature(
@@ -166,7 +166,7 @@ FEATURES = [
         False,
         "`PyInterpreter::trace_gpu_*`",
         "runtime/test_guard.py",
-        "runtime/trace",
+        "ship/debugging",
         4,
     ),
     Feature(
@@ -254,7 +254,7 @@ FEATURES = [
         False,
         "`fake_quantize_per_tensor_affine_cachemask` and others, `quantize_per_tensor`",
         "operators/test_fake_quantize.py",
-        "modules/fake-quantize",
+        "modules/quantization",
         6,
     ),
     Feature(
@@ -294,7 +294,7 @@ FEATURES = [
         False,
         "`torch_dynamo_backends`",
         "modules/test_compile_dynamo.py",
-        "modules/compile-backend",
+        "modules/compile-dynamo",
         9,
     ),
     Feature(
@@ -350,7 +350,7 @@ FEATURES = [
         False,
         "`efficient_attention` and its backward",
         "modules/test_context_parallel.py",
-        "modules/context-parallel",
+        "modules/sharding-attention",
         9,
     ),
 ]

@@ -118,7 +118,7 @@ TAIL = """\
 * Stages 4 and 5 make the backend fast.
 * Stages 6 to 9 add convolutions, mixed precision, tools and processes.
 
-Next: [features](features.md), with the test of each one.
+Next: [the driver map](../ship/driver-map.md).
 """
 
 

@@ -144,7 +144,7 @@ STAGES = [
         "Several processes, each with its own device, reduce their tensors, and "
         "Inductor compiles.",
         "[distributed](../modules/distributed.md), "
-        "[a graph compiler](../modules/compile-backend.md), "
+        "[a graph compiler](../modules/compile-dynamo.md#your-own-graph-compiler), "
         "[Inductor](../modules/compile-inductor.md)",
         "15",
         "modules/test_distributed.py",

@@ -97,12 +97,12 @@ the linked sections run without them.
 """
 SHOWN_ELSEWHERE = {
     "the host allocator": (
-        "[pinned memory](../runtime/host-memory-settings.md#what-goes-wrong)",
+        "[pinned memory](../runtime/host-memory.md#what-goes-wrong)",
         "NotImplementedError: You should register ... implement "
         "'getPinnedMemoryAllocator' ...",
     ),
     "the generator": (
-        "[generators](../runtime/generator-errors.md#missing-members)",
+        "[generators](../runtime/generator.md#missing-members)",
         "NotImplementedError: You should register ... and implement "
         "'getNewGenerator' ...",
     ),
@@ -111,7 +111,7 @@ SHOWN_ELSEWHERE = {
         "Could not run 'aten::neg' with arguments from the 'Autocastbare' backend.",
     ),
     "the graph implementation": (
-        "[graphs](../modules/graphs-errors.md#the-key-of-the-registration)",
+        "[graphs](../modules/graphs.md#the-key-of-the-registration)",
         "Graph is not supported on device type: bare",
     ),
 }

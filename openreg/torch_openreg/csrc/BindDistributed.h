@@ -1,4 +1,4 @@
-// Bindings of the process group; see docs/modules/distributed-members.md.
+// Bindings of the process group; see docs/modules/distributed-failures.md.
 #pragma once
 
 #include <torch/csrc/utils/pybind.h>

@@ -1,4 +1,4 @@
-// Bindings of pinned memory; see docs/runtime/host-memory-settings.md.
+// Bindings of pinned memory; see docs/runtime/host-memory.md.
 #pragma once
 
 #include <torch/csrc/utils/pybind.h>

@@ -1,5 +1,5 @@
 # Lets the threads of autograd finish before Python ends; see
-# docs/ship/known-crashes-exit.md.
+# docs/ship/known-crashes.md.
 """At the end of the process, wait for the threads of the autograd engine.
 
 A thread that releases a backward pass drops its reference to a Python object. If Python

@@ -1,4 +1,4 @@
-# Callbacks for what the runtime does; see docs/runtime/trace.md.
+# Callbacks for what the runtime does; see docs/ship/debugging.md.
 """Python callbacks for events, streams, memory and synchronizations.
 
 torch looks this module up as ``torch.openreg._gpu_trace`` after

@@ -302,7 +302,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> fused_attention_backw
   return {grads[0], grads[1], grads[2], grads[3]};
 }
 
-// -- what context parallelism calls; see docs/modules/context-parallel.md --
+// -- what context parallelism calls; see docs/modules/sharding-attention.md --
 
 // LITERALINCLUDE START: EFFICIENT_ATTENTION
 // As fused_attention, under the name of CUDA's memory-efficient kernel, which context

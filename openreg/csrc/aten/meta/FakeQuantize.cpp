@@ -1,4 +1,4 @@
-// Meta functions of fake quantization; see docs/modules/fake-quantize.md.
+// Meta functions of fake quantization; see docs/modules/quantization.md.
 #include "csrc/aten/meta/FakeQuantize.h"
 
 #include <ATen/WrapDimUtils.h>

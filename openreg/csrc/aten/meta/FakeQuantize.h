@@ -1,4 +1,4 @@
-// Meta functions of fake quantization; see docs/modules/fake-quantize.md.
+// Meta functions of fake quantization; see docs/modules/quantization.md.
 #pragma once
 
 #include "csrc/aten/meta/MetaFunction.h"

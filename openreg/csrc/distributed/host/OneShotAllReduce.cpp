@@ -1,5 +1,5 @@
 // The host half of an all-reduce without messages; see
-// docs/modules/symmetric-signals.md.
+// docs/modules/symmetric-memory.md.
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty_like.h>
 #include <torch/library.h>

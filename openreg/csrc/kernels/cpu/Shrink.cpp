@@ -1,5 +1,5 @@
 // Small tensors that stand for large ones in a trial; see
-// docs/operators/borrowed-kernels-arguments.md.
+// docs/operators/borrowed-kernels.md.
 #include "csrc/kernels/cpu/Shrink.h"
 
 #include <ATen/ops/zeros.h>

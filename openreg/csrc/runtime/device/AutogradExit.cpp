@@ -1,4 +1,4 @@
-// Ends the work of autograd's threads; see docs/ship/known-crashes-exit.md.
+// Ends the work of autograd's threads; see docs/ship/known-crashes.md.
 #include "csrc/runtime/device/AutogradExit.h"
 
 #include <ATen/ops/zeros.h>

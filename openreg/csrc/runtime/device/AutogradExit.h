@@ -1,4 +1,4 @@
-// Ends the work of autograd's threads; see docs/ship/known-crashes-exit.md.
+// Ends the work of autograd's threads; see docs/ship/known-crashes.md.
 #pragma once
 
 #include "csrc/Export.h"

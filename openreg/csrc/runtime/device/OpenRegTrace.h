@@ -1,4 +1,4 @@
-// Sends torch's GPU trace what the runtime does; see docs/runtime/trace.md.
+// Sends torch's GPU trace what the runtime does; see docs/ship/debugging.md.
 #pragma once
 
 #include <c10/core/impl/GPUTrace.h>

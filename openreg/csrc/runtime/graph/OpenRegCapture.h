@@ -1,4 +1,4 @@
-// The random numbers of a graph that is captured; see docs/modules/graphs-replay.md.
+// The random numbers of a graph that is captured; see docs/modules/graphs-capture.md.
 #pragma once
 
 #include <c10/core/Allocator.h>

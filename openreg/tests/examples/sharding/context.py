@@ -1,4 +1,4 @@
-# Attention of a sequence that processes share; see docs/modules/context-parallel.md.
+# Attention of a sequence that processes share; see docs/modules/sharding-attention.md.
 import torch
 import torch.distributed as dist
 import torch.nn.functional as F
