@@ -1,7 +1,8 @@
 // The tiled product of matrices in OpenCL C; see docs/opencl/kernels.md.
 //
-// Options: T is the tag of the dtype and C that of the sum, VALUE its type; ROWS, COLUMNS
-// GROUP_ROWS, GROUP_COLUMNS, WIDTH and DEPTH size the tiles. GATHER makes a convolution.
+// Options: T is the tag of the dtype and C that of the sum, VALUE its type; ROWS,
+// COLUMNS GROUP_ROWS, GROUP_COLUMNS, WIDTH and DEPTH size the tiles. GATHER makes a
+// convolution.
 #pragma once
 
 #include "csrc/kernels/opencl/Launch.h"
