@@ -166,6 +166,7 @@ kernel void product(global void* out, global const void* a, global const void* b
     const long at_a = batch * s.a[0] + row * s.a[1] + k * s.a[2];
     const long at_b = batch * s.b[0] + k * s.b[1] + column * s.b[2];
 #endif
+    // LITERALINCLUDE START: PRODUCT_TILES
     for (int at = item; at < DEPTH * BM; at += GROUP) {
       const int l = A_BY_ROWS ? at / BM : at % DEPTH, i = A_BY_ROWS ? at % BM : at / DEPTH;
       tile_a[l][i] = l < depth && i < rows ? (Value)LOAD(T, a, at_a + A_AT(l, i)) : 0;
@@ -190,6 +191,7 @@ kernel void product(global void* out, global const void* a, global const void* b
         }
       }
     }
+    // LITERALINCLUDE END: PRODUCT_TILES
     for (int r = 0; r < ROWS; ++r) {
       for (int v = 0; v < VECTORS; ++v) {
         sum[r][v] += part[r][v];
