@@ -10,7 +10,6 @@
 namespace ocl::opencl::fill {
 namespace {
 
-// LITERALINCLUDE START: FILL
 at::Tensor& fill_(at::Tensor& self, const at::Scalar& value) {
   const OclGuard guard(self.device().index());
   at::TensorIterator iterator = at::TensorIteratorConfig()
@@ -30,7 +29,6 @@ at::Tensor& fill_(at::Tensor& self, const at::Scalar& value) {
 }
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) { m.impl("fill_.Scalar", fill_); }
-// LITERALINCLUDE END: FILL
 
 }  // namespace
 }  // namespace ocl::opencl::fill

@@ -18,7 +18,6 @@ namespace {
 namespace op = at::_ops;
 using at::Tensor;
 
-// LITERALINCLUDE START: LOSS
 // A formula for each pair of elements, into the output or into a tensor to reduce.
 bool compute(const Formula& formula, std::initializer_list<at::Scalar> numbers,
              std::initializer_list<Tensor> inputs, int64_t reduction, Tensor& out) {
@@ -42,7 +41,6 @@ bool compute(const Formula& formula, std::initializer_list<at::Scalar> numbers,
   }
   return true;
 }
-// LITERALINCLUDE END: LOSS
 
 bool mse(const Tensor& self, const Tensor& target, int64_t reduction, Tensor& out) {
   return compute({"(a - b) * (a - b)"}, {}, {self, target}, reduction, out);

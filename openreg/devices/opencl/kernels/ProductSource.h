@@ -119,7 +119,6 @@ static Value gather(global const void* b, long batch, local const Place* l,
 #define OUT_AT(j) (j * s.out[2])
 #endif
 
-// LITERALINCLUDE START: TILED_PRODUCT
 // A group computes BM rows of BN columns, each work item ROWS of COLUMNS. In steps of
 // DEPTH, the group copies tiles of both operands to local memory, whatever their strides
 // and their dtype are, and each work item multiplies from there, in vectors of WIDTH.
@@ -213,7 +212,6 @@ kernel void product(global void* out, global const void* a, global const void* b
     }
   }
 }
-// LITERALINCLUDE END: TILED_PRODUCT
 #endif
 )"};
 
