@@ -139,7 +139,9 @@ kernel void product(global void* out, global const void* a, global const void* b
   // the sums in memory; if the count seems to differ, they stay in registers.
   const int steps = item < GROUP ? DEPTH : 0;
   Vector sum[ROWS][VECTORS];
+#pragma unroll
   for (int r = 0; r < ROWS; ++r) {
+#pragma unroll
     for (int v = 0; v < VECTORS; ++v) {
       sum[r][v] = 0;
     }
@@ -176,14 +178,18 @@ kernel void product(global void* out, global const void* a, global const void* b
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     Vector part[ROWS][VECTORS];
+#pragma unroll
     for (int r = 0; r < ROWS; ++r) {
+#pragma unroll
       for (int v = 0; v < VECTORS; ++v) {
         part[r][v] = 0;
       }
     }
     for (int l = 0; l < steps; ++l) {
+#pragma unroll
       for (int r = 0; r < ROWS; ++r) {
         const Vector of_a = tile_a[l][first_row + r];
+#pragma unroll
         for (int v = 0; v < VECTORS; ++v) {
           part[r][v] = MULTIPLY_ADD(
               of_a, JOIN(vload, WIDTH)(v, &tile_b[l][first_column]), part[r][v]);
@@ -191,7 +197,9 @@ kernel void product(global void* out, global const void* a, global const void* b
       }
     }
     // LITERALINCLUDE END: PRODUCT_TILES
+#pragma unroll
     for (int r = 0; r < ROWS; ++r) {
+#pragma unroll
       for (int v = 0; v < VECTORS; ++v) {
         sum[r][v] += part[r][v];
       }
@@ -200,6 +208,7 @@ kernel void product(global void* out, global const void* a, global const void* b
   }
   for (int r = 0; r < ROWS && first_row + r < rows; ++r) {
     Value sums[COLUMNS];
+#pragma unroll
     for (int v = 0; v < VECTORS; ++v) {
       JOIN(vstore, WIDTH)(sum[r][v], v, sums);
     }
