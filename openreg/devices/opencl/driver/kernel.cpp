@@ -120,17 +120,20 @@ orError_t orClLaunch(orClKernel_t kernel, const orClArg* args, int count, int di
     }
     // OpenCL: a kernel object has one set of arguments, which clEnqueueNDRangeKernel
     // copies. Instead of an object for each thread, a lock around both.
-    const std::lock_guard lock(kernel->mutex);
+    std::unique_lock lock(kernel->mutex);
     cl_kernel object = nullptr;
     if (orError_t error = object_of(*kernel, stream->device, &object)) return error;
     for (int i = 0; i < count; ++i) {
       if (orError_t error = set_argument(object, *kernel, i, args[i])) return error;
     }
-    return enqueue(
-        *stream, kernel->name.c_str(), [&](cl_command_queue queue, cl_event* event) {
-          return clEnqueueNDRangeKernel(queue, object, static_cast<cl_uint>(dims),
-                                        nullptr, global, local, 0, nullptr, event);
-        });
+    const auto add = [&](cl_command_queue queue, cl_event* event) {
+      const cl_int status =
+          clEnqueueNDRangeKernel(queue, object, static_cast<cl_uint>(dims), nullptr,
+                                 global, local, 0, nullptr, event);
+      lock.unlock();  // enqueue() may wait, and other streams need the kernel meanwhile
+      return status;
+    };
+    return enqueue(*stream, kernel->name.c_str(), add);
   });
 }
 // LITERALINCLUDE END: LAUNCH

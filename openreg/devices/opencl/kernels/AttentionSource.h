@@ -3,9 +3,9 @@
 
 namespace ocl::opencl {
 
-// Behind kTypes and kPhilox. T is the tag of query, key, value and output, B that of the
-// bias; C is float or double. A row of E numbers is E / N vectors of N numbers, and one
-// of values EV / N. Rows are dense: the last stride is 1.
+// Behind kTypes and kPhilox. T is the tag of query, key, value and output, B that of
+// the bias; C is float or double. A row of E numbers is E / N vectors of N numbers, and
+// one of values EV / N. Rows are dense: the last stride is 1.
 // LITERALINCLUDE START: ATTENTION_ROWS
 inline constexpr const char* kAttentionRows = R"(
 #if N == 1

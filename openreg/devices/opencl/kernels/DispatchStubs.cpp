@@ -127,13 +127,11 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
 }  // namespace
 }  // namespace ocl::opencl::dispatch_stubs
 
-// LITERALINCLUDE START: STUBS
 namespace at::native {
 namespace stubs = ::ocl::opencl::dispatch_stubs;
 REGISTER_PRIVATEUSE1_DISPATCH(abs_stub, stubs::abs)
 REGISTER_PRIVATEUSE1_DISPATCH(div_floor_stub, stubs::floor_divide)
 REGISTER_PRIVATEUSE1_DISPATCH(logical_not_stub, stubs::logical_not)
-// LITERALINCLUDE END: STUBS
 REGISTER_PRIVATEUSE1_DISPATCH(logical_and_stub, stubs::logical_and)
 REGISTER_PRIVATEUSE1_DISPATCH(logical_or_stub, stubs::logical_or)
 REGISTER_PRIVATEUSE1_DISPATCH(logical_xor_stub, stubs::logical_xor)

@@ -8,7 +8,6 @@
 
 namespace ocl::opencl::optimizer {
 
-// LITERALINCLUDE START: OPTIMIZER
 // The scale of the gradients, whether one of them is not finite, and a learning rate
 // that is a tensor may be missing: null. The device reads them; the host never waits.
 inline constexpr Source kOptimizers{R"(
@@ -44,7 +43,6 @@ kernel void sgd(OPERANDS_OF_ALL, global T* buffers, Real momentum, Real dampenin
   }
   STORE(T, parameters, i, x - (Value)rate * g);
 }
-// LITERALINCLUDE END: OPTIMIZER
 
 // `decoupled`: AdamW, whose weight decay is no part of the gradient.
 kernel void adam(OPERANDS_OF_ALL, global T* means, global T* squares,

@@ -1,7 +1,8 @@
 // The tiled product of matrices in OpenCL C; see docs/opencl/kernels.md.
 //
-// Options: T is the tag of the dtype and C that of the sum, VALUE its type; ROWS, COLUMNS
-// GROUP_ROWS, GROUP_COLUMNS, WIDTH and DEPTH size the tiles. GATHER makes a convolution.
+// Options: T is the tag of the dtype and C that of the sum, VALUE its type; ROWS,
+// COLUMNS GROUP_ROWS, GROUP_COLUMNS, WIDTH and DEPTH size the tiles. GATHER makes a
+// convolution.
 #pragma once
 
 #include "csrc/kernels/opencl/Launch.h"
@@ -118,7 +119,6 @@ static Value gather(global const void* b, long batch, local const Place* l,
 #define OUT_AT(j) (j * s.out[2])
 #endif
 
-// LITERALINCLUDE START: TILED_PRODUCT
 // A group computes BM rows of BN columns, each work item ROWS of COLUMNS. In steps of
 // DEPTH, the group copies tiles of both operands to local memory, whatever their strides
 // and their dtype are, and each work item multiplies from there, in vectors of WIDTH.
@@ -139,7 +139,9 @@ kernel void product(global void* out, global const void* a, global const void* b
   // the sums in memory; if the count seems to differ, they stay in registers.
   const int steps = item < GROUP ? DEPTH : 0;
   Vector sum[ROWS][VECTORS];
+#pragma unroll
   for (int r = 0; r < ROWS; ++r) {
+#pragma unroll
     for (int v = 0; v < VECTORS; ++v) {
       sum[r][v] = 0;
     }
@@ -165,6 +167,7 @@ kernel void product(global void* out, global const void* a, global const void* b
     const long at_a = batch * s.a[0] + row * s.a[1] + k * s.a[2];
     const long at_b = batch * s.b[0] + k * s.b[1] + column * s.b[2];
 #endif
+    // LITERALINCLUDE START: PRODUCT_TILES
     for (int at = item; at < DEPTH * BM; at += GROUP) {
       const int l = A_BY_ROWS ? at / BM : at % DEPTH, i = A_BY_ROWS ? at % BM : at / DEPTH;
       tile_a[l][i] = l < depth && i < rows ? (Value)LOAD(T, a, at_a + A_AT(l, i)) : 0;
@@ -175,21 +178,28 @@ kernel void product(global void* out, global const void* a, global const void* b
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     Vector part[ROWS][VECTORS];
+#pragma unroll
     for (int r = 0; r < ROWS; ++r) {
+#pragma unroll
       for (int v = 0; v < VECTORS; ++v) {
         part[r][v] = 0;
       }
     }
     for (int l = 0; l < steps; ++l) {
+#pragma unroll
       for (int r = 0; r < ROWS; ++r) {
         const Vector of_a = tile_a[l][first_row + r];
+#pragma unroll
         for (int v = 0; v < VECTORS; ++v) {
           part[r][v] = MULTIPLY_ADD(
               of_a, JOIN(vload, WIDTH)(v, &tile_b[l][first_column]), part[r][v]);
         }
       }
     }
+    // LITERALINCLUDE END: PRODUCT_TILES
+#pragma unroll
     for (int r = 0; r < ROWS; ++r) {
+#pragma unroll
       for (int v = 0; v < VECTORS; ++v) {
         sum[r][v] += part[r][v];
       }
@@ -198,6 +208,7 @@ kernel void product(global void* out, global const void* a, global const void* b
   }
   for (int r = 0; r < ROWS && first_row + r < rows; ++r) {
     Value sums[COLUMNS];
+#pragma unroll
     for (int v = 0; v < VECTORS; ++v) {
       JOIN(vstore, WIDTH)(sum[r][v], v, sums);
     }
@@ -210,7 +221,6 @@ kernel void product(global void* out, global const void* a, global const void* b
     }
   }
 }
-// LITERALINCLUDE END: TILED_PRODUCT
 #endif
 )"};
 

@@ -37,8 +37,8 @@ bool has_product(at::ScalarType dtype);
 void launch_product(const at::Tensor& out, const at::Tensor& a, const at::Tensor& b,
                     const at::Tensor& c, const at::Scalar& alpha,
                     const at::Scalar& beta, const Shape& shape);
-void launch_gathered(const at::Tensor& out, const at::Tensor& a, const at::Tensor& image,
-                     const at::Tensor& bias, const Shape& shape, const Image& layout,
-                     Gather gather);
+void launch_gathered(const at::Tensor& out, const at::Tensor& a,
+                     const at::Tensor& image, const at::Tensor& bias,
+                     const Shape& shape, const Image& layout, Gather gather);
 
 }  // namespace ocl::kernels::product

@@ -1,4 +1,5 @@
-// Launches a kernel that fills a tensor with random numbers; see docs/opencl/kernels.md.
+// Launches a kernel that fills a tensor with random numbers; see
+// docs/opencl/kernels.md.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <string_view>
 
 #include "csrc/kernels/ReduceSource.h"
 
@@ -70,6 +71,15 @@ bool runs_along_lines(const Shape& shape) {
   return least(shape.reduced) <= least(shape.kept);
 }
 
+// One program computes either result of an operation or both.
+at::ScalarType second_dtype(std::string_view operation, const Tensor& out,
+                            const Tensor& second) {
+  if (second.defined()) {
+    return second.scalar_type();
+  }
+  return operation == "MAX" || operation == "MIN" ? at::kLong : out.scalar_type();
+}
+
 }  // namespace
 
 Dims dims_of(const Tensor& self, at::OptionalIntArrayRef dims) {
@@ -111,8 +121,8 @@ bool reduce(const char* operation, const Tensor& self, const Dims& dims,
   shape.chunk = (shape.length + shape.splits - 1) / shape.splits;
   const std::string options =
       define("I", self.scalar_type()) + define("C", compute) +
-      (out.defined() ? define("O0", out.scalar_type()) : "") +
-      (second.defined() ? define("O1", second.scalar_type()) : "") + "-D" + operation +
+      define("O0", out.defined() ? out.scalar_type() : self.scalar_type()) +
+      define("O1", second_dtype(operation, out, second)) + "-D" + operation +
       (compute == at::kBool ? " -DTRUTH" : "") +
       (opencl::is_floating(compute) ? " -DFLOATING" : "") +
       " -DITEMS=" + std::to_string(items);

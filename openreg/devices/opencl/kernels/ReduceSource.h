@@ -1,9 +1,9 @@
 // Reductions in OpenCL C; see docs/opencl/kernels.md.
 //
-// Options: I is the tag of the input, O0 and O1 those of the outputs that there are, C
-// that of the dtype in which to compute; ITEMS work items reduce each line. One macro
-// of the operation: SUM, MEAN, PROD, NANSUM, COUNT, MAX, MIN (value and place of the
-// first), MIN_MAX, ANY, ALL, VARIANCE, DEVIATION (and the mean), NORM_0, NORM_1,
+// Options: I is the tag of the input, O0 and O1 those of the outputs, which may be
+// null, C that of the dtype in which to compute; ITEMS work items reduce each line. One
+// macro of the operation: SUM, MEAN, PROD, NANSUM, COUNT, MAX, MIN (value and place of
+// the first), MIN_MAX, ANY, ALL, VARIANCE, DEVIATION (and the mean), NORM_0, NORM_1,
 // NORM_2, NORM_P
 // (`number` is the order or the correction), NORM_MAX, NORM_MIN.
 #pragma once
@@ -151,11 +151,13 @@ static Carry step(Carry c, Element x, long at, Value number) {
 
 static void finish(global void* out, global void* second, Carry carry, long line,
                    Value number, const Shape s) {
-#ifdef O0
-  STORE(O0, out, find_offset(&s.kept, 1, line), FIRST(carry));
-#endif
-#ifdef O1
-  STORE(O1, second, find_offset(&s.kept, 2, line), SECOND(carry));
+  if (out) {
+    STORE(O0, out, find_offset(&s.kept, 1, line), FIRST(carry));
+  }
+#ifdef SECOND
+  if (second) {
+    STORE(O1, second, find_offset(&s.kept, 2, line), SECOND(carry));
+  }
 #endif
 }
 

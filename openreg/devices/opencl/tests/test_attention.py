@@ -38,7 +38,9 @@ def by_definition(query, key, value, bias=None, causal=False, mask=None, p=0.0):
     return weights @ value
 
 
-def check(dtype, sizes, bias=None, causal=False, p=0.0, mask=None, transform=lambda x: x):
+def check(
+    dtype, sizes, bias=None, causal=False, p=0.0, mask=None, transform=lambda x: x
+):
     *inputs, grad = tensors(dtype, [*sizes, (*sizes[0][:3], sizes[2][3])])
     if bias is not None:
         inputs.append(bias.to(dtype))
@@ -52,7 +54,10 @@ def check(dtype, sizes, bias=None, causal=False, p=0.0, mask=None, transform=lam
             *moved[:3], attn_mask, p, causal, enable_gqa=sizes[0][1] != sizes[1][1]
         )
         out.backward(grad.to(DEVICE))
-    pairs = [(out, expected), *((x.grad, y.grad) for x, y in zip(moved, wide, strict=True))]
+    pairs = [
+        (out, expected),
+        *((x.grad, y.grad) for x, y in zip(moved, wide, strict=True)),
+    ]
     for result, reference in pairs:
         torch.testing.assert_close(
             result.detach().cpu().double(),
@@ -86,13 +91,23 @@ def test_groups_of_heads():
     check(torch.float32, like(heads=6, kv_heads=2), causal=True)
 
 
-@pytest.mark.parametrize("shape", list(itertools.product((1, 2), (1, 4), (1, 9), (1, 11))))
+@pytest.mark.parametrize(
+    "shape", list(itertools.product((1, 2), (1, 4), (1, 9), (1, 11)))
+)
 def test_bias(shape):
-    check(torch.float32, like(), bias=torch.randn(shape, generator=torch.Generator().manual_seed(1)))
+    check(
+        torch.float32,
+        like(),
+        bias=torch.randn(shape, generator=torch.Generator().manual_seed(1)),
+    )
 
 
 def test_strides():
-    check(torch.float32, like(keys=9), transform=lambda x: x.transpose(1, 2).contiguous().transpose(1, 2))
+    check(
+        torch.float32,
+        like(keys=9),
+        transform=lambda x: x.transpose(1, 2).contiguous().transpose(1, 2),
+    )
     check(torch.float32, like(keys=9), transform=lambda x: x.mT.contiguous().mT)
 
 
@@ -100,7 +115,9 @@ def test_strides():
 def test_dropout(dtype):
     p, sizes = 0.25, like(batch=1, heads=2, kv_heads=2, length=5, keys=6)
     torch.manual_seed(4)
-    kept = torch.tensor([word >= int(p * 2**32) for word in words(4, 60)]).view(1, 2, 5, 6)
+    kept = torch.tensor([word >= int(p * 2**32) for word in words(4, 60)]).view(
+        1, 2, 5, 6
+    )
     check(dtype, sizes, p=p, mask=kept)
 
 

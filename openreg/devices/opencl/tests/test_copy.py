@@ -80,6 +80,11 @@ def test_fill(dtype):
     compare(lambda x: x.t()[1:].zero_(), torch.ones(5, 3).to(dtype), exact=True)
 
 
+def test_fill_with_a_complex_number():
+    x = torch.zeros(2, 3, dtype=torch.complex64)
+    compare(lambda x: (x.fill_(2 - 1j).real.clone(), x[:, 1].fill_(3)), x, exact=True)
+
+
 def test_fill_with_a_number_that_does_not_fit():
     with pytest.raises(RuntimeError, match="overflow"):
         torch.empty(3, dtype=torch.uint8, device=DEVICE).fill_(1000)

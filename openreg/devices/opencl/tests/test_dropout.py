@@ -26,6 +26,9 @@ def test_dropout(dtype, p):
 def test_evaluation_keeps_everything():
     x = torch.ones(5, device=DEVICE)
     with natively():
-        assert torch.nn.functional.dropout(x, 0.5, training=False).cpu().tolist() == [1] * 5
+        assert (
+            torch.nn.functional.dropout(x, 0.5, training=False).cpu().tolist()
+            == [1] * 5
+        )
         out, mask = torch.native_dropout(x, 0.5, train=False)
     assert out.cpu().all() and mask.cpu().all()

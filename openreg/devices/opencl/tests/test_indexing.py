@@ -35,7 +35,9 @@ def put(target, rows, values, accumulate):
 @pytest.mark.parametrize("width", [2, 80])  # with atomic operations, and without
 def test_index_put_accumulates(dtype, width):
     rows = torch.tensor([1, 0, 1, 1, -1])
-    compare(put, numbers(4, width, dtype=dtype), rows, numbers(5, width, dtype=dtype), True)
+    compare(
+        put, numbers(4, width, dtype=dtype), rows, numbers(5, width, dtype=dtype), True
+    )
 
 
 @pytest.mark.parametrize("dtype", MOVED)
@@ -49,7 +51,9 @@ def test_index_put(dtype):
 def test_masked_fill(dtype):
     x, mask = numbers(3, 4, 5, dtype=dtype), numbers(4, 1, dtype=torch.bool)
     compare(lambda x, mask: x.masked_fill(mask, 1), x, mask)
-    compare(lambda x, mask: x.transpose(0, 1).masked_fill(mask.view(4, 1, 1), 1), x, mask)
+    compare(
+        lambda x, mask: x.transpose(0, 1).masked_fill(mask.view(4, 1, 1), 1), x, mask
+    )
 
     def assign(x, mask):
         x = x.clone()
@@ -64,7 +68,15 @@ def test_index_fill():
     rows = torch.tensor([0, -1])
     compare(lambda x, rows: x.index_fill(0, rows, 7), numbers(3, 4), rows)
     compare(lambda x, rows: x.index_fill(1, rows, 7), numbers(3, 4), rows)
-    compare(lambda x, rows: x.clone().index_fill_(0, rows[:1], 7), numbers(2)[0:1], rows)
+    compare(lambda x, rows: x.t().index_fill(0, rows, 7), numbers(3, 4), rows)
+
+
+def test_an_operand_without_dimensions():
+    x, row = torch.tensor(3.0), torch.tensor(0)
+    compare(lambda x, row: x.index_fill(0, row, 7), x, row)
+    compare(lambda x: x.masked_fill(x > 0, 7), x)
+    compare(torch.nonzero, x)
+    compare(lambda x, row: x[None][row], x, row)
 
 
 @pytest.mark.parametrize("sizes", [(3, 4), (100, 77), (1,)])

@@ -31,7 +31,9 @@ def test_loss(reduction, weighted, sizes):
 @pytest.mark.parametrize("dtype", FLOATING)
 def test_dtypes(dtype):
     target = torch.tensor([0, 4, 2, 1])
-    compare(loss_and_grad, numbers(4, 5, dtype=dtype), target, WEIGHT.to(dtype), -100, 2)
+    compare(
+        loss_and_grad, numbers(4, 5, dtype=dtype), target, WEIGHT.to(dtype), -100, 2
+    )
     compare(loss_and_grad, numbers(5, 4, dtype=dtype).t(), target, None, -100, 1)
 
 
@@ -43,5 +45,5 @@ def test_no_rows(reduction):
 
 def test_a_wrong_class_is_reported():
     target = torch.tensor([5], device=DEVICE)
-    with pytest.raises(IndexError, match="nll_loss.*index 5.*size 5"):
+    with pytest.raises(IndexError, match=r"nll_loss.*index 5.*size 5"):
         nll_loss(to_device(numbers(1, 5)), target).cpu()

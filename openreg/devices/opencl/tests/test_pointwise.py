@@ -325,3 +325,19 @@ def test_a_storage_that_is_too_small():
     x.untyped_storage().resize_(0)
     with pytest.raises(RuntimeError, match="storage"):
         native(torch.exp, x)
+
+
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+def test_losses(reduction):
+    def losses(x, y):
+        options = {"reduction": reduction}
+        return (
+            functional.mse_loss(x, y, **options),
+            functional.smooth_l1_loss(x, y, beta=0.2, **options),
+            functional.huber_loss(x, y, delta=0.2, **options),
+            functional.binary_cross_entropy(x, y, **options),
+            functional.binary_cross_entropy(x, y, weight=y, **options),
+        )
+
+    x, y = (sample((7, 11), torch.float32, 0.1, 0.9) for _ in range(2))
+    compare(losses, x, y)

@@ -32,7 +32,10 @@ def test_no_dimensions_and_no_elements():
 
 @pytest.mark.parametrize("dtype", MOVED)
 def test_scatter(dtype):
-    x, index = numbers(4, 5, dtype=dtype), torch.tensor([[0, 1, 2, 3, 0], [1, 2, 3, 0, 1]])
+    x, index = (
+        numbers(4, 5, dtype=dtype),
+        torch.tensor([[0, 1, 2, 3, 0], [1, 2, 3, 0, 1]]),
+    )
     compare(torch.scatter, x, 0, index, numbers(3, 5, dtype=dtype, seed=1))
     compare(torch.scatter, x, 0, index, 1)
     compare(torch.index_copy, x, 0, index[0, :4], numbers(4, 5, dtype=dtype, seed=1))
@@ -42,7 +45,10 @@ def test_scatter(dtype):
 @pytest.mark.parametrize("dtype", COMPUTED)
 @pytest.mark.parametrize("columns", [3, 70])  # with atomic operations, and without
 def test_scatter_adds(dtype, columns):
-    x, source = numbers(4, columns, dtype=dtype), numbers(30, columns, dtype=dtype, seed=1)
+    x, source = (
+        numbers(4, columns, dtype=dtype),
+        numbers(30, columns, dtype=dtype, seed=1),
+    )
     index = places(20, columns, below=4)
     tolerance = 0.1 if dtype.itemsize == 2 and dtype.is_floating_point else None
     compare(torch.scatter_add, x, 0, index, source, tolerance=tolerance)
@@ -71,5 +77,7 @@ def test_index_add_scales_and_accumulates_many():
         lambda x, i, s: x.index_add(0, i, s, alpha=2), numbers(3), index, numbers(10000)
     )
     compare(
-        lambda x, i: x.scatter(0, i, 2.0, reduce="multiply"), numbers(3), torch.tensor([0, 0, 2])
+        lambda x, i: x.scatter(0, i, 2.0, reduce="multiply"),
+        numbers(3),
+        torch.tensor([0, 0, 2]),
     )

@@ -11,7 +11,6 @@
 
 namespace ocl::opencl {
 
-// LITERALINCLUDE START: COMPUTES
 // A formula of the operands alone: numbers, if there are any, are operands already.
 struct Computes {
   Formula formula;
@@ -37,6 +36,5 @@ struct ComputesWithNumbers {
     return pointwise(iterator, formula, {at::Scalar(numbers)...});
   }
 };
-// LITERALINCLUDE END: COMPUTES
 
 }  // namespace ocl::opencl

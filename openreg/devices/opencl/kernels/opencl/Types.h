@@ -50,7 +50,6 @@ class Number {
   size_t size_ = 0;
 };
 
-// LITERALINCLUDE START: TYPES
 // What each program starts with.
 inline constexpr const char* kTypes = R"(
 #ifdef cl_khr_fp64
@@ -125,6 +124,5 @@ static ushort to_bf16(float v) {
 #define LOAD(T, p, i) JOIN(load_, T)(p, i)
 #define STORE(T, p, i, v) JOIN(store_, T)(p, i, v)
 )";
-// LITERALINCLUDE END: TYPES
 
 }  // namespace ocl::opencl
