@@ -69,6 +69,9 @@ def try_opencl(
 def try_drop_in(session: nox.Session, tools: Path) -> None:
     """Judge the installed backend with the driver over OpenCL below it."""
     env = drop_in(session, tools)
+    with step(session, "C++ tests of the driver"):
+        ctest = ["ctest", "--output-on-failure", "--test-dir", str(BUILD / "drop-in")]
+        run(session, tools, *ctest)
     with step(session, "judging torch_openreg with this driver"):
         judge(session, tools, "openreg", env)
 
@@ -77,7 +80,7 @@ def drop_in(session: nox.Session, tools: Path) -> dict[str, str]:
     """Build the driver as libopenreg.so; the environment in which it is found."""
     build = BUILD / "drop-in"
     configure = ["cmake", "-G", "Ninja", "-S", str(DEVICE / "driver"), "-B", str(build)]
-    configure += ["-DOPENREG_DROP_IN=ON", "-DCMAKE_UNITY_BUILD=ON"]
+    configure += ["-DOPENREG_DROP_IN=ON", "-DOCLRT_WERROR=ON"]
     with step(session, "building the driver"):
         run(session, tools, *configure, silent=True)
         run(session, tools, "cmake", "--build", str(build))
