@@ -180,6 +180,7 @@ kernel void product(global void* out, global const void* a, global const void* b
       tile_b[l][j] = l < depth && j < columns ? LOAD_B(l, j) : 0;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
+    // LITERALINCLUDE END: PRODUCT_TILES
     Vector part[ROWS][VECTORS];
 #pragma unroll
     for (int r = 0; r < ROWS; ++r) {
@@ -199,7 +200,6 @@ kernel void product(global void* out, global const void* a, global const void* b
         }
       }
     }
-    // LITERALINCLUDE END: PRODUCT_TILES
 #pragma unroll
     for (int r = 0; r < ROWS; ++r) {
 #pragma unroll
