@@ -115,7 +115,8 @@ kernel void forward(global void* out, global void* indices, global const void* i
   STORE(T, out, to, most);
   STORE(i64, indices, offset_of(s.indices, p, p.at[0], p.at[1], p.at[2]), most_at);
 #else
-  const int is_empty = wz.first >= wz.last || wy.first >= wy.last || wx.first >= wx.last;
+  const int is_empty =
+      wz.first >= wz.last || wy.first >= wy.last || wx.first >= wx.last;
   STORE(T, out, to, is_empty ? 0 : sum / divisor_of(&s, wz, wy, wx));
 #endif
 }

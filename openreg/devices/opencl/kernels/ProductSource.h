@@ -120,8 +120,9 @@ static Value gather(global const void* b, long batch, local const Place* l,
 #endif
 
 // A group computes BM rows of BN columns, each work item ROWS of COLUMNS. In steps of
-// DEPTH, the group copies tiles of both operands to local memory, whatever their strides
-// and their dtype are, and each work item multiplies from there, in vectors of WIDTH.
+// DEPTH, the group copies tiles of both operands to local memory, whatever their
+// strides and their dtype are, and each work item multiplies from there, in vectors of
+// WIDTH.
 __attribute__((reqd_work_group_size(GROUP_COLUMNS, GROUP_ROWS, 1)))
 kernel void product(global void* out, global const void* a, global const void* b,
                     global const void* c, Value alpha, Value beta,
@@ -169,14 +170,17 @@ kernel void product(global void* out, global const void* a, global const void* b
 #endif
     // LITERALINCLUDE START: PRODUCT_TILES
     for (int at = item; at < DEPTH * BM; at += GROUP) {
-      const int l = A_BY_ROWS ? at / BM : at % DEPTH, i = A_BY_ROWS ? at % BM : at / DEPTH;
+      const int l = A_BY_ROWS ? at / BM : at % DEPTH;
+      const int i = A_BY_ROWS ? at % BM : at / DEPTH;
       tile_a[l][i] = l < depth && i < rows ? (Value)LOAD(T, a, at_a + A_AT(l, i)) : 0;
     }
     for (int at = item; at < DEPTH * BN; at += GROUP) {
-      const int l = B_BY_ROWS ? at % DEPTH : at / BN, j = B_BY_ROWS ? at / DEPTH : at % BN;
+      const int l = B_BY_ROWS ? at % DEPTH : at / BN;
+      const int j = B_BY_ROWS ? at / DEPTH : at % BN;
       tile_b[l][j] = l < depth && j < columns ? LOAD_B(l, j) : 0;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
+    // LITERALINCLUDE END: PRODUCT_TILES
     Vector part[ROWS][VECTORS];
 #pragma unroll
     for (int r = 0; r < ROWS; ++r) {
@@ -196,7 +200,6 @@ kernel void product(global void* out, global const void* a, global const void* b
         }
       }
     }
-    // LITERALINCLUDE END: PRODUCT_TILES
 #pragma unroll
     for (int r = 0; r < ROWS; ++r) {
 #pragma unroll

@@ -161,9 +161,8 @@ static void finish(global void* out, global void* second, Carry carry, long line
 #endif
 }
 
-// LITERALINCLUDE START: REDUCE
-// ITEMS work items reduce each line, or each of `splits` parts of it: with 64, they read
-// neighboring elements, and merge what they found in local memory, as a tree.
+// ITEMS work items reduce each line, or each of `splits` parts of it. With 64, they
+// read neighboring elements, and merge what they found in local memory, as a tree.
 kernel void reduce(global void* out, global void* second, global Carry* parts,
                    global const void* in, Value number, const Shape s) {
   const long line = get_global_id(0) / ITEMS, split = get_global_id(1);
@@ -172,6 +171,7 @@ kernel void reduce(global void* out, global void* second, global Carry* parts,
   if (line < s.count) {
     const long from = find_offset(&s.kept, 0, line), first = split * s.chunk;
     const long last = min(first + s.chunk, s.length);
+    // LITERALINCLUDE START: REDUCE_TREE
     for (long k = first + item; k < last; k += ITEMS) {
       const long at = s.reduced.dims == 1 ? k * s.reduced.strides[0][0]
                                           : find_offset(&s.reduced, 0, k);
@@ -189,6 +189,7 @@ kernel void reduce(global void* out, global void* second, global Carry* parts,
   }
   carry = carries[item];
 #endif
+  // LITERALINCLUDE END: REDUCE_TREE
   if (item == 0 && line < s.count) {
     if (s.splits > 1) {
       parts[line * s.splits + split] = carry;
@@ -197,7 +198,6 @@ kernel void reduce(global void* out, global void* second, global Carry* parts,
     }
   }
 }
-// LITERALINCLUDE END: REDUCE
 
 kernel void merge_parts(global void* out, global void* second,
                         global const Carry* parts, Value number, const Shape s) {

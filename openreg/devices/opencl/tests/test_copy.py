@@ -19,7 +19,9 @@ def test_numbers_that_do_not_fit_exactly_are_rounded(to):
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_values_at_the_edge_of_reduced_floats(dtype):
-    x = torch.tensor([float("inf"), float("-inf"), float("nan"), 65519.0, 65520.0, 6e-8])
+    x = torch.tensor(
+        [float("inf"), float("-inf"), float("nan"), 65519.0, 65520.0, 6e-8]
+    )
     compare(lambda x: x.to(dtype).to(torch.float32), x, exact=True)
 
 
@@ -103,7 +105,9 @@ def test_cat_of_two_dtypes():
     compare(lambda x, y: torch.cat([x, y]), x, y, exact=True)
 
 
-@pytest.mark.parametrize("dtype", [torch.int64, torch.float32, torch.float64, torch.int8])
+@pytest.mark.parametrize(
+    "dtype", [torch.int64, torch.float32, torch.float64, torch.int8]
+)
 def test_ranges(dtype):
     for make in (
         lambda device: torch.arange(2, 9, 3, dtype=dtype, device=device),

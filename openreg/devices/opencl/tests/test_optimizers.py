@@ -19,7 +19,9 @@ def train(device, name, dtype, lr_on=None):
     torch.manual_seed(0)
     shapes = [(7, 5), (5,), (3, 2, 4)]
     weights = [torch.randn(shape).to(device, dtype) for shape in shapes]
-    grads = [[torch.randn(shape).to(device, dtype) for shape in shapes] for _ in range(3)]
+    grads = [
+        [torch.randn(shape).to(device, dtype) for shape in shapes] for _ in range(3)
+    ]
     options = dict(OPTIMIZERS[name])
     if lr_on is not None:
         options["lr"] = torch.tensor(options["lr"], device=lr_on)
@@ -64,6 +66,14 @@ def test_lists_that_do_not_fit_together():
     x = [torch.ones(3, device=DEVICE)]
     with pytest.raises(RuntimeError, match="size"):
         torch._fused_sgd_(
-            x, [torch.ones(4, device=DEVICE)], [], weight_decay=0, momentum=0, lr=0.1,
-            dampening=0, nesterov=False, maximize=False, is_first_step=False,
+            x,
+            [torch.ones(4, device=DEVICE)],
+            [],
+            weight_decay=0,
+            momentum=0,
+            lr=0.1,
+            dampening=0,
+            nesterov=False,
+            maximize=False,
+            is_first_step=False,
         )

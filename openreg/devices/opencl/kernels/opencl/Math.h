@@ -4,7 +4,7 @@
 
 namespace ocl::opencl {
 
-// `Value` is the type of the computation; FLOATING tells whether it is float or double.
+// `Value` is the type of the computation; FLOATING is defined if it is float or double.
 // Dividing an integer by zero may end the process and cannot throw: x / 0 is -1 and
 // x % 0 is x. A NaN of an argument stays in at_least() and at_most().
 inline constexpr const char* kMath = R"(
