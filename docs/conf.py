@@ -46,6 +46,7 @@ extensions = [
     "site_sitemap",
     "site_snippet_length",
     "site_tables",
+    "site_whole_files",
     "trace_picture",
 ]
 exclude_patterns = ["_ext", "_static", "_templates", "_tests"]
@@ -101,10 +102,8 @@ html_theme = "pydata_sphinx_theme"
 html_title = "OpenReg"
 html_favicon = "_static/favicon.svg"
 html_static_path = ["_static"]
-html_css_files = ["site.css", "tables.css", "search/search.css"]
-html_js_files = [
-    (name, {"defer": "defer"}) for name in ("site.js", "search/search.js")
-]
+html_css_files = ["site.css", "sidebar.css", "tables.css", "search/search.css"]
+html_js_files = [(name, {"defer": "defer"}) for name in ("site.js", "search/search.js")]
 html_copy_source = False  # readers get the Markdown that site_llms writes
 html_show_sphinx = False
 html_additional_pages = {"404": "404.html"}

@@ -1,11 +1,11 @@
 # Writes the index that docs/_static/search/search.js searches, and the page of results.
-"""The search of the site, in place of Sphinx's own, which finds only pages with all words.
+"""The search of the site; Sphinx's own finds only pages with all words of a query.
 
 A record of the index is a page, a section, a row of the error index, a term of the
 glossary or a name of an API. ``_static/search/index.js`` holds all records as a script,
 because a page that is read from ``file://`` cannot fetch data. The words of a text are
-numbers that point into one list of words. MiniSearch, a library beside the script, makes
-its tables of them in the browser. ``docs/search.toml`` has the synonyms.
+numbers that point into one list of words. MiniSearch, a library beside the script,
+makes its tables of them in the browser. ``docs/search.toml`` has the synonyms.
 
 The rows of the error index carry the patterns of ``--explain``, so that a message finds
 the same row in both.
@@ -33,7 +33,8 @@ from sphinx.builders.html import StandaloneHTMLBuilder
 
 WORD = re.compile(r"[A-Za-z_][\w.:-]*\w")
 LONGEST_WORD = 40  # longer ones are paths and hashes
-EXCERPT = 150  # letters of a text that a result shows
+EXCERPT = 120  # letters of a text that a result shows
+KINDS = ["page", "section", "error", "term", "symbol"]
 GLOSSARY, ERRORS = "reference/glossary", "reference/error-index"
 DIAGNOSE = Path(__file__).resolve().parents[2] / "openreg/torch_openreg_diagnose"
 LINK = re.compile(r"\[([^\]]+)\]\([^)]+\)")
@@ -70,7 +71,8 @@ class Record:
 def words_of(text: str) -> list[str]:
     """Each word of a text once, without the punctuation around it."""
     found = (word.strip(".:-") for word in WORD.findall(text))
-    return list(dict.fromkeys(word for word in found if 1 < len(word) <= LONGEST_WORD))
+    plain = (word.lower() if word.istitle() else word for word in found)
+    return list(dict.fromkeys(word for word in plain if 1 < len(word) <= LONGEST_WORD))
 
 
 def shorten(text: str) -> str:
@@ -128,7 +130,8 @@ def is_listed_elsewhere(node: nodes.Node, page: str) -> bool:
     """Whether other records have this: rows of errors, terms, names of an API."""
     if page == ERRORS and isinstance(node, nodes.Element):
         return any(node.findall(nodes.table))
-    return isinstance(node, (nodes.comment, addnodes.glossary, addnodes.desc))
+    left_out = (nodes.comment, nodes.raw, addnodes.glossary, addnodes.desc)
+    return isinstance(node, left_out) or type(node).__name__ == "whole_file"
 
 
 def records_of_errors(folder: Path = DIAGNOSE) -> Iterator[Record]:
@@ -154,27 +157,34 @@ def records_of_errors(folder: Path = DIAGNOSE) -> Iterator[Record]:
 
 
 def pack(
-    records: list[Record], pages: list[tuple[str, str, str, str]], settings: dict[str, Any]
+    records: list[Record],
+    pages: list[tuple[str, str, str, str]],
+    settings: dict[str, Any],
 ) -> str:
     """The script with all records; a text is the differences of its words' numbers."""
+    stop = set(settings.get("stop", "").split())
+    texts = [[word for word in record.words if word not in stop] for record in records]
     numbers = {page: number for number, (page, *_) in enumerate(pages)}
-    vocabulary = sorted({word for record in records for word in record.words})
+    vocabulary = sorted({word for text in texts for word in text})
     place = {word: number for number, word in enumerate(vocabulary)}
     packed = [
         [
-            *(record.kind, numbers[record.page], record.anchor, record.heading),
-            *(record.name, record.excerpt, differences(record.words, place)),
+            *(KINDS.index(record.kind), numbers[record.page], record.anchor),
+            record.heading,
+            *(record.name, record.excerpt, differences(text, place)),
             *([record.patterns] if record.patterns else []),
             *([record.piece] if record.patterns and record.piece is not None else []),
         ]
-        for record in records
+        for record, text in zip(records, texts, strict=True)
     ]
     index = {
         "pages": pages,
         "records": packed,
         "words": " ".join(vocabulary),
         "synonyms": settings.get("synonyms", []),
-        "stop": settings.get("stop", "").split(),
+        "stop": sorted(stop),
+        "common": settings.get("common", "").split(),
+        "kinds": KINDS,
         "after": settings.get("after", []),
     }
     text = json.dumps(index, ensure_ascii=False, separators=(",", ":"))
@@ -200,7 +210,8 @@ def base36(number: int) -> str:
 def _write(app: Sphinx, exception: Exception | None) -> None:
     if exception is not None or app.builder.name != "html":
         return
-    records, pages = [], []
+    records: list[Record] = []
+    pages = []
     for name, part in page_order(app):
         doctree = app.env.get_doctree(name)
         records += records_of_page(name, doctree)

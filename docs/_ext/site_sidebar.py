@@ -2,10 +2,10 @@
 """Three levels, of which a reader sees what the page belongs to.
 
 A part is a toctree of the front page with its caption. In it, pages whose names begin
-with the name of a chapter are the pages of this chapter: ``modules/graphs-capture``
-follows ``modules/graphs``. Only the part of the page is open, and in it only the chapter
-of the page. ``docs/sidebar.toml`` has short titles, and chapters that their names do not
-show.
+with the name of a chapter belong to this chapter: ``modules/graphs-capture``
+follows ``modules/graphs``. Only the part of the page is open, and in it only the
+chapter of the page. ``docs/sidebar.toml`` has short titles, and chapters whose pages
+have other names.
 """
 
 from __future__ import annotations

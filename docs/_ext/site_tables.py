@@ -63,7 +63,9 @@ def label(table: str) -> str:
 def width_class(rows: list[list[str]]) -> str:
     """How much room the columns need: short, many, or the usual."""
     columns = max(map(len, rows), default=0)
-    widest = [max((len(r[i]) for r in rows if i < len(r)), default=0) for i in range(columns)]
+    widest = [
+        max((len(r[i]) for r in rows if i < len(r)), default=0) for i in range(columns)
+    ]
     if sum(widest) + 2 * columns <= PHONE:
         return "short"
     return "many" if columns >= MANY else ""

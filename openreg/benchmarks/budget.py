@@ -4,9 +4,9 @@
     python openreg/benchmarks/budget.py stations | costs [--rounds N]
     python openreg/benchmarks/budget.py record
 
-It prints a table in Markdown. ``record`` writes both to ``last_run.json``, which the page
-shows: run it on a quiet machine. A time is the least of all rounds: what other programs
-take only adds.
+It prints a table in Markdown. ``record`` writes both to ``last_run.json``, which the
+page shows: run it on a quiet machine. A time is the least of all rounds: what other
+programs take only adds.
 """
 
 import argparse

@@ -10,10 +10,11 @@ INDEX = Path(__file__).with_name("_errors.json")
 VARIES = re.compile(
     r"""
     \.\.\. | <[a-z]+> | 0x[0-9a-f]+
-    | (?:/[\w.+-]+){2,} | [\w/+-]+\.(?:py|cpp|h|so)\b(?::\d+)?        # files
-    | (?:torch[._])?(?:openreg|starter)(?:\.(?:openreg|starter))? | \bfoo\b | (?:\b|(?<=Autocast))bare\b        # devices
-    | (?<=:)\d+\b | \b\d+(?:\.\d+)*\b                              # indices, numbers
-    | \b(?:torch\.)?(?:b?float\d*|u?int\d*|half|double|complex\d+)\b  # dtypes
+    | (?:/[\w.+-]+){2,} | [\w/+-]+\.(?:py|cpp|h|so)\b(?::\d+)?            # files
+    | (?:torch[._])?(?:openreg|starter)(?:\.(?:openreg|starter))?         # devices
+    | \bfoo\b | (?:\b|(?<=Autocast))bare\b
+    | \b\d+(?:\.\d+)*\b                                                   # numbers
+    | \b(?:torch\.)?(?:b?float\d*|u?int\d*|half|double|complex\d+)\b      # dtypes
     """,
     re.IGNORECASE | re.VERBOSE,
 )
@@ -41,7 +42,7 @@ def patterns(row: dict[str, str]) -> list[tuple[str, int]]:
                 text = text.replace(f"aten::{name}", "aten::...")
         parts = VARIES.split(text)
         letters = len(re.sub(r"\W", "", "".join(parts)))
-        if letters >= SHORTEST:
+        if letters >= SHORTEST and " " in text:  # a name is no message
             words = ".*?".join(re.escape(part) for part in parts)
             found.append((re.sub(r"(?:\\\s)+", r"\\s+", words), letters))
     return found
@@ -52,7 +53,9 @@ def fit(message: str, row: dict[str, str]) -> int:
     """How many letters of a row stand in the message; 0 if the row does not fit."""
     anywhere = re.IGNORECASE | re.DOTALL
     found = patterns(row)
-    return max((n for text, n in found if re.search(text, message, anywhere)), default=0)
+    return max(
+        (n for text, n in found if re.search(text, message, anywhere)), default=0
+    )
 
 
 def piece_of(row: dict[str, str]) -> str | None:
@@ -73,7 +76,9 @@ def explain(message: str) -> list[dict[str, str]]:
     """Return the rows that fit: examples last, else the longest text first."""
     message = message.replace("`", "")
     scored = [(fit(message, row), row) for row in rows()]
-    fitting = [(is_example(message, row), -score, row) for score, row in scored if score]
+    fitting = [
+        (is_example(message, row), -score, row) for score, row in scored if score
+    ]
     return [row for *_, row in sorted(fitting, key=lambda found: found[:2])][:MOST]
 
 

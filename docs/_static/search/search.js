@@ -2,9 +2,14 @@
 "use strict";
 
 window.siteSearch = (() => {
-  const BOOST = { title: 3, heading: 2.5, name: 2, text: 1 };
+  const BOOST = { title: 5, heading: 2, name: 2, text: 1 };
   const KIND = { page: 1.25, section: 1, error: 1, term: 0.9, symbol: 0.9 };
-  const SYNONYM = 0.5; // of the weight of a word of the query
+  const OTHERS = 4; // records of a page that count beside the best one
+  const OTHER = 0.35; // of their score
+  const SYNONYM = 0.8; // of the weight of a word of the query
+  const SHARE = 2; // how much more all terms of a query are than half of them
+  const ALONE = 0.2; // what a single term of many is worth
+  const COMMON = 0.25; // of a word that is on every page
   const SHOWN = 12; // results
   const LABELS = { error: "Error", term: "Glossary", symbol: "API" };
   const root = document.documentElement.dataset.content_root || "./";
@@ -38,6 +43,7 @@ window.siteSearch = (() => {
     return index.stop.has(term) || term.length < 2 ? null : stem(term);
   };
   const termsOf = (text) => tokenize(text).map(processTerm).filter((term) => term);
+  const weightOf = (term) => (index.common.has(term) ? COMMON : 1);
 
   const wordsOf = (text) =>
     (text.match(/[\p{L}\p{N}_][\p{L}\p{N}_.:-]*/gu) || [])
@@ -70,7 +76,7 @@ window.siteSearch = (() => {
     });
   }
 
-  function build({ pages, records, words, synonyms, stop, after }) {
+  function build({ kinds, pages, records, words, synonyms, stop, common, after }) {
     const vocabulary = words.split(" ");
     const textOf = (steps) => {
       let place = 0;
@@ -81,13 +87,14 @@ window.siteSearch = (() => {
     index = {
       pages: pages.map(([name, address, title, part]) => ({ name, address, title, part })),
       stop: new Set(stop),
+      common: new Set(common.map(stem)),
       after: new Set(after),
       synonyms: synonyms.map(
         (group) => group.map(wordsOf)),
     };
     index.records = records.map(
       ([kind, page, anchor, heading, name, excerpt, steps, patterns = [], piece], id) => ({
-        id, kind, anchor, heading, name, excerpt, piece, page: index.pages[page],
+        id, kind: kinds[kind], anchor, heading, name, excerpt, piece, page: index.pages[page],
         title: index.pages[page].title, text: textOf(steps),
         patterns: patterns.map(([text, letters]) => [new RegExp(text, "is"), letters]),
       }));
@@ -107,7 +114,7 @@ window.siteSearch = (() => {
     for (const record of index.records) delete record.text;
   }
 
-  // Load what the search needs; a page that nobody searches loads none of it.
+  // Load what the search needs, when it is used for the first time.
   function ready() {
     loading ||= Promise.all([load("minisearch.min.js"), load("index.js")])
       .then(() => build(window.siteSearchIndex));
@@ -135,15 +142,17 @@ window.siteSearch = (() => {
 
   // A record that has more of the query's terms comes before one that has a rare term.
   function score(result, terms, synonyms) {
+    const sum = (some) => some.reduce((total, term) => total + weightOf(term), 0);
     const record = index.records[result.id];
     const had = new Set(
       result.queryTerms.flatMap((term) => synonyms.get(term)?.from || term));
-    const share = terms.length ? terms.filter((term) => had.has(term)).length / terms.length : 1;
+    const share = sum(terms.filter((term) => had.has(term))) / sum(terms);
     const late = index.after.has(record.page.name) ? 0.5 : 1;
-    return result.score * KIND[record.kind] * late * (0.2 + share * share);
+    return result.score * KIND[record.kind] * late * (ALONE + share ** SHARE);
   }
 
-  // Return results, best first: a row of the error index, or a page with its best section.
+  // Return results, best first: rows that fit a message, then pages with their best record.
+  // A page of which several sections are about the query is more than one with a single one.
   function search(query) {
     const terms = [...new Set(termsOf(query))];
     const synonyms = synonymsOf(query);
@@ -151,23 +160,20 @@ window.siteSearch = (() => {
     const found = index.engine.search(asked, {
       processTerm: (term) => term,
       tokenize: (text) => text.split(" "),
-      boostTerm: (term) => synonyms.get(term)?.weight || 1,
+      boostTerm: (term) => synonyms.get(term)?.weight || weightOf(term),
     });
     const groups = new Map();
     for (const result of found) {
       const record = index.records[result.id];
-      const key = record.kind === "error" ? `error ${record.id}` : record.page.name;
       const value = score(result, terms, synonyms);
-      const group = groups.get(key);
-      if (!group) groups.set(key, { record, best: value, rest: [] });
-      else if (value > group.best) {
-        group.rest.push(group.best);
-        Object.assign(group, { record, best: value });
-      } else group.rest.push(value);
+      if (!groups.has(record.page)) groups.set(record.page, []);
+      groups.get(record.page).push([value, record]);
     }
-    const total = ({ best, rest }) =>
-      best + 0.1 * rest.sort((one, two) => two - one).slice(0, 3).reduce((a, b) => a + b, 0);
-    const ranked = [...groups.values()].map((group) => [total(group), group.record]);
+    const ranked = [...groups.values()].map((group) => {
+      group.sort((one, two) => two[0] - one[0]);
+      const others = group.slice(1, 1 + OTHERS).reduce((sum, [value]) => sum + value, 0);
+      return [group[0][0] + OTHER * others, group[0][1]];
+    });
     ranked.sort((one, two) => two[0] - one[0]);
     const rows = rowsFor(query);
     const others = ranked.map(([, record]) => record).filter((record) => !rows.includes(record));
