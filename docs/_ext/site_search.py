@@ -92,7 +92,7 @@ def records_of_page(page: str, doctree: nodes.document) -> Iterator[Record]:
         own = [child for child in section if not isinstance(child, nodes.section)]
         title = next(child for child in own if isinstance(child, nodes.title))
         texts = [child for child in own[1:] if not is_listed_elsewhere(child, page)]
-        paragraphs = (p for child in texts for p in child.findall(nodes.paragraph))
+        paragraphs = (child for child in texts if isinstance(child, nodes.paragraph))
         yield Record(
             "section" if number else "page",
             page,

@@ -21,6 +21,10 @@ HEAD = re.compile(r"<thead>.*?</thead>", re.DOTALL)
 CELL = re.compile(r"<(t[hd])\b([^>]*)>(.*?)</\1>", re.DOTALL)
 ROW = re.compile(r"<tr\b.*?</tr>", re.DOTALL)
 TAG = re.compile(r"<[^>]+>")
+CODE = re.compile(r"(<code\b[^>]*>)(.*?)(?=</code>)", re.DOTALL)
+PIECE = re.compile(r"<[^>]+>|&\w+;|[^<&]+")
+# Where a name may continue on the next line.
+JOINT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[_.:/(,=-])(?=\w)")
 ROLES = {"table": "table", "thead": "rowgroup", "tbody": "rowgroup", "tr": "row"}
 PHONE = 34  # letters of all columns together that a phone shows
 MANY = 6  # columns
@@ -29,6 +33,18 @@ MANY = 6  # columns
 def text_of(html: str) -> str:
     """What a reader sees of a cell, on one line."""
     return " ".join(unescape(TAG.sub("", html)).split())
+
+
+def breakable(html: str) -> str:
+    """The code of a cell, which may break between the words of its names."""
+
+    def pieces(found: re.Match[str]) -> str:
+        parts = PIECE.findall(found[2])
+        return found[1] + "".join(
+            part if part[0] in "<&" else JOINT.sub("<wbr>", part) for part in parts
+        )
+
+    return CODE.sub(pieces, html)
 
 
 def label(table: str) -> str:
@@ -47,7 +63,7 @@ def label(table: str) -> str:
             name = escape(next(names, ""))
             given = f' data-label="{name}"' if name else ""
             role = "rowheader" if found[1] == "th" else "cell"
-            inner = found[3] if found[3].strip() else ""
+            inner = breakable(found[3]) if found[3].strip() else ""
             return f'<{found[1]}{found[2]}{given} role="{role}">{inner}</{found[1]}>'
 
         return CELL.sub(cell, row[0])

@@ -7,12 +7,13 @@ document.addEventListener("DOMContentLoaded", () => {
   const tables = [...document.querySelectorAll(".bd-article table")];
   const long = tables.find((table) => table.tBodies[0]?.rows.length >= LONG);
   if (!long) return;
-  const rows = tables.flatMap((table) => [...(table.tBodies[0]?.rows || [])]);
+  const below = tables.slice(tables.indexOf(long));
+  const rows = below.flatMap((table) => [...(table.tBodies[0]?.rows || [])]);
   const texts = rows.map((row) => row.textContent.toLowerCase());
   const field = document.createElement("input");
   field.type = "search";
   field.className = "form-control table-filter";
-  field.placeholder = "Filter the rows of this page";
+  field.placeholder = "Filter the rows below";
   field.setAttribute("aria-label", field.placeholder);
   field.addEventListener("input", () => {
     const words = field.value.toLowerCase().split(/\s+/).filter((word) => word);
@@ -20,6 +21,6 @@ document.addEventListener("DOMContentLoaded", () => {
       row.hidden = !words.every((word) => texts[number].includes(word));
     });
   });
-  const place = tables[0].closest(".pst-scrollable-table-container") || tables[0];
+  const place = long.closest(".pst-scrollable-table-container") || long;
   place.before(field);
 });

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import pytest
-from site_tables import label, width_class
+from site_tables import breakable, label, width_class
 
 TABLE = """\
 <table class="table">
@@ -29,6 +29,14 @@ def test_a_cell_has_the_head_of_its_column() -> None:
     assert labeled.startswith('<table role="table" class="short table">')
     assert labeled.count('role="row"') == 2
     assert labeled.count('role="rowgroup"') == 2
+
+
+def test_a_name_breaks_between_its_words() -> None:
+    code = '<code class="a_b"><span>torch.getDeviceInfo&lt;map_it&gt;</span></code> a_b'
+    assert breakable(code) == (
+        '<code class="a_b"><span>torch.<wbr>get<wbr>Device<wbr>Info&lt;map_<wbr>it&gt;'
+        "</span></code> a_b"
+    )
 
 
 def test_a_table_without_a_head_has_no_labels() -> None:
