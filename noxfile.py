@@ -69,9 +69,9 @@ OPERATOR_SOURCES = [
 ]
 SITE_SOURCES = [*OPERATOR_SOURCES, *KIT_SOURCES, "docs", "requirements/docs.txt"]
 SITE_SOURCES += [
-    "openreg/benchmarks/budget.py",
+    "openreg/benchmarks",  # pages show programs and what they recorded
     "openreg/tests/examples",
-]  # it runs them
+]
 # What the examples of a page depend on, besides the page itself.
 EXAMPLE_SOURCES = [
     *OPERATOR_SOURCES,

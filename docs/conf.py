@@ -43,8 +43,12 @@ extensions = [
     "site_llms",
     "site_reading_time",
     "site_redirects",
+    "site_search",
+    "site_sidebar",
     "site_sitemap",
     "site_snippet_length",
+    "site_tables",
+    "site_whole_files",
     "table_of",
     "trace_picture",
 ]
@@ -103,8 +107,8 @@ html_theme = "pydata_sphinx_theme"
 html_title = "OpenReg"
 html_favicon = "_static/favicon.svg"
 html_static_path = ["_static"]
-html_css_files = ["site.css"]
-html_js_files = [("site.js", {"defer": "defer"})]
+html_css_files = ["site.css", "sidebar.css", "tables.css", "search/search.css"]
+html_js_files = [(name, {"defer": "defer"}) for name in ("site.js", "search/search.js")]
 html_copy_source = False  # readers get the Markdown that site_llms writes
 html_show_sphinx = False
 html_additional_pages = {"404": "404.html"}

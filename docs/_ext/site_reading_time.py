@@ -3,8 +3,8 @@
 
 A page of more than fifteen minutes is an error, unless ``site_long_pages`` in
 docs/conf.py lists it. A listed page that has become short must leave the list, so the
-list only shrinks. The folded solution of an exercise does not count. Pages below
-``reference`` are tables to search, and have no reading time.
+list only shrinks. The folded solution of an exercise and folded files do not count.
+Pages below ``reference`` are tables to search, and have no reading time.
 
 The role ``minutes`` shows the time of another page, or the sum of several:
 {minutes}`start/quickstart start/install`.
@@ -35,7 +35,7 @@ def reading_time(doctree: nodes.document) -> int:
     blocks = (
         block.astext()
         for block in doctree.findall(nodes.literal_block)
-        if not _in_solution(block)
+        if not _in_solution(block) and block.get("contract") != "whole"
     )
     lines = sum(1 for block in blocks for line in block.splitlines() if line.strip())
     return math.ceil(words / WORDS_A_MINUTE + lines / LINES_A_MINUTE)

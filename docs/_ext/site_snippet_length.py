@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 
 LONGEST = 25  # lines that are not blank
 ALONE = 12  # lines without callouts or emphasis
-REFERENCE = "c-header"  # a type of a header, which readers search and do not read
+NOT_READ = {"c-header", "whole"}  # types of a header, and whole files, are searched
 
 
 def fault(block: nodes.literal_block) -> str | None:
@@ -36,7 +36,7 @@ def _check(app: Sphinx, doctree: nodes.document) -> None:
     blocks = [
         block
         for block in doctree.findall(nodes.literal_block)
-        if block.get("contract", REFERENCE) != REFERENCE
+        if block.get("contract", "whole") not in NOT_READ
     ]
     faults = [(block, text) for block in blocks if (text := fault(block))]
     if name not in app.config.site_long_snippets:

@@ -2,18 +2,27 @@
 """Times calls that end at known stations, on the device and on the CPU, in turn.
 
     python openreg/benchmarks/budget.py stations | costs [--rounds N]
+    python openreg/benchmarks/budget.py record
 
-It prints a table in Markdown. The page shows the tables of its own build, so no figure
-is committed. A time is the least of all rounds: what other programs take only adds.
+It prints a table in Markdown. ``record`` writes both to ``last_run.json``, which the
+page shows: run it on a quiet machine. A time is the least of all rounds: what other
+programs take only adds.
 """
 
 import argparse
+import datetime
+import json
+import os
+import platform
+import subprocess
 import timeit
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 import torch
 
+LAST_RUN = Path(__file__).with_name("last_run.json")
 DEVICE = "openreg"
 CALLS = 500
 SLEEP = 10_000_000  # nanoseconds, more than the host needs for all calls
@@ -171,18 +180,46 @@ def table(rows: list[Row]) -> str:
     return "\n".join(lines)
 
 
+def machine() -> str:
+    """Say what kind of machine this is, without its name."""
+    lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    models = (line.partition(":")[2] for line in lines if line.startswith("model name"))
+    model = " ".join(next(models, platform.machine()).split())
+    return f"{model}, {os.cpu_count()} cores, Linux"
+
+
+def record(tables: dict[str, list[Row]]) -> dict[str, Any]:
+    """Return what the page shows; a station that takes less than nothing is noise."""
+    negative = [title for rows in tables.values() for title, _, ns, _ in rows if ns < 0]
+    if negative:
+        raise SystemExit(f"other programs disturbed {negative}: run it again")
+    command = ["git", "rev-parse", "--short", "HEAD"]
+    commit = subprocess.check_output(command, cwd=LAST_RUN.parent, text=True).strip()
+    return {
+        "date": datetime.date.today().isoformat(),
+        "commit": commit,
+        "torch": torch.__version__,
+        "machine": machine(),
+        "tables": {name: table(rows).splitlines() for name, rows in tables.items()},
+    }
+
+
 def main() -> None:
-    """Print one of the tables."""
+    """Print one of the tables, or record both."""
     parser = argparse.ArgumentParser(description="Show what one operator costs.")
     tables: dict[str, Callable[[int], list[Row]]] = {
         "stations": stations,
         "costs": costs,
     }
-    parser.add_argument("table", choices=tables)
+    parser.add_argument("table", choices=[*tables, "record"])
     parser.add_argument("--rounds", type=int, default=9)
     options = parser.parse_args()
     torch.set_num_threads(1)  # before the first kernel: the same on both sides
-    print(table(tables[options.table](options.rounds)))
+    if options.table == "record":
+        found = {name: measure(options.rounds) for name, measure in tables.items()}
+        LAST_RUN.write_text(json.dumps(record(found), indent=1) + "\n")
+    else:
+        print(table(tables[options.table](options.rounds)))
 
 
 if __name__ == "__main__":

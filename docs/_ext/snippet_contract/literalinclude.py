@@ -62,7 +62,7 @@ class MarkedInclude(SphinxDirective):
         self.set_source_info(block)
         self.add_name(block)
         text = self.options.get("caption") or ""
-        node = captioned(block, text, file=path, line=snippet.start)
+        node = captioned(block, text, file=path, line=snippet.start + 1)
         self.set_source_info(node)
         return [node]
 

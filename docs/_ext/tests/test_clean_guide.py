@@ -69,7 +69,7 @@ def test_builds_without_a_warning(guide: Project) -> None:
     assert guide.build("html") == []
     html = Path(guide.out, "index.html").read_text(encoding="utf-8")
     assert 'data-open-file="openreg/device.py"' in html
-    assert 'href="_files/openreg/device.py.html#line-5"' in html
+    assert 'href="_files/openreg/device.py.html#line-6"' in html
     assert "the device" in html
     assert html.count('class="hll"') == 2
     assert "Not run: needs a vendor" in html
@@ -77,7 +77,8 @@ def test_builds_without_a_warning(guide: Project) -> None:
     assert "LITERALINCLUDE" not in html
     assert "BLANKLINE" not in html
     whole = Path(guide.out, "_files/openreg/device.py.html").read_text(encoding="utf-8")
-    assert 'id="line-5"' in whole
+    assert 'id="line-6" class="file-line shown" data-line="6"' in whole
+    assert 'id="line-5"' not in whole  # a marker
     assert 'shown in <a href="../../index.html">' in whole  # and no list of chapters
 
 

@@ -36,8 +36,8 @@ your error, or let a command search it:
 rows from the pages, and a test compares this page with them. `...` stands for any text.
 
 A reason that starts with "missing:" names the piece that your backend lacks. "Tested
-in" names a file of `openreg/tests` that expects this message. For the rows of the
-starter without a piece, `nox -s ladder -- knockouts` is the test.
+in" names a file of `openreg/tests` that expects this message. The last table has what a
+small backend says without one of its pieces; `nox -s ladder -- knockouts` is its test.
 """
 MISSING = "the missing piece"  # the head of a column
 
@@ -161,12 +161,15 @@ def title_of(row: Row) -> str:
 
 def page(rows: list[Row]) -> str:
     """Return the text of the page."""
-    messages = [r for r in rows if "`" in r["seen"]]
-    symptoms = [r for r in rows if "`" not in r["seen"]]
+    pieces = [r for r in rows if r["page"].startswith("reference/")]
+    others = [r for r in rows if r not in pieces]
+    messages = [r for r in others if "`" in r["seen"]]
+    symptoms = [r for r in others if "`" not in r["seen"]]
     parts = [HEAD]
     for title, chosen in (
         ("With a message", messages),
         ("Without a message", symptoms),
+        ("A backend without one piece", pieces),
     ):
         ordered = sorted(chosen, key=lambda r: r["seen"].strip("`. ").lower())
         lines = ["| you see | reason, or what helps | page |", "|---|---|---|"]
