@@ -60,7 +60,6 @@ orError_t fail(orError_t code, const char* format, ...) {
   return code;
 }
 
-// LITERALINCLUDE START: FAIL_CL
 // OpenCL: an error is a number, without a text. The detail names the call and the
 // enumerator instead.
 orError_t fail_cl(const char* call, cl_int status) {
@@ -81,7 +80,6 @@ orError_t fail_cl(const char* call, cl_int status) {
       return fail(orErrorUnknown, "%s failed: %s (%d)", call, name_of(status), status);
   }
 }
-// LITERALINCLUDE END: FAIL_CL
 
 const char* name_of(cl_int status) {
   switch (status) {

@@ -104,7 +104,6 @@ orError_t orEventDestroy(orEvent_t handle) {
   });
 }
 
-// LITERALINCLUDE START: RECORD
 orError_t orEventRecord(orEvent_t handle, orStream_t stream_handle) {
   return call(__func__, kStart, [&] {
     Event event;
@@ -131,7 +130,6 @@ orError_t orEventRecord(orEvent_t handle, orStream_t stream_handle) {
     return orSuccess;
   });
 }
-// LITERALINCLUDE END: RECORD
 
 orError_t orStreamWaitEvent(orStream_t stream_handle, orEvent_t handle) {
   return call(__func__, kStart, [&] {

@@ -94,7 +94,6 @@ void HostThread::run() {
   }
 }
 
-// LITERALINCLUDE START: HOST_TASK
 // OpenCL: only a CPU runs a function of the host in a queue (clEnqueueNativeKernel),
 // and a callback of an event may neither wait nor be waited for. Instead, the callback
 // of a marker hands the function to a thread of the stream, and the queue waits behind
@@ -107,6 +106,7 @@ orError_t launch_host_task(orStream& stream, HostTask task) {
   task.done = Command(clCreateUserEvent(platform().context, &status));
   if (status != CL_SUCCESS) return fail_cl("clCreateUserEvent", status);
   const cl_event done = task.done.get();
+  // LITERALINCLUDE START: HOST_TASK
   auto delivery = std::make_unique<Delivery>(Delivery{nullptr, std::move(task)});
   return enqueue(
       stream, "a function of the host", [&](cl_command_queue queue, cl_event* event) {
@@ -128,8 +128,8 @@ orError_t launch_host_task(orStream& stream, HostTask task) {
         }
         return status;
       });
+  // LITERALINCLUDE END: HOST_TASK
 }
-// LITERALINCLUDE END: HOST_TASK
 
 void set_fault_words(const char* words) {
   if (in_kernel && words != nullptr) fault_words = words;

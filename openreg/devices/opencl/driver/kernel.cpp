@@ -108,7 +108,6 @@ orError_t orClGetKernel(orClKernel_t* kernel, const char* source, const char* na
   });
 }
 
-// LITERALINCLUDE START: LAUNCH
 orError_t orClLaunch(orClKernel_t kernel, const orClArg* args, int count, int dims,
                      const size_t* global, const size_t* local, orStream_t handle) {
   return call(__func__, kStart, [&] {
@@ -136,4 +135,3 @@ orError_t orClLaunch(orClKernel_t kernel, const orClArg* args, int count, int di
     return enqueue(*stream, kernel->name.c_str(), add);
   });
 }
-// LITERALINCLUDE END: LAUNCH

@@ -63,13 +63,13 @@ orError_t check_request(void** ptr, size_t size) {
   return fault_of(thread.device);
 }
 
-// LITERALINCLUDE START: MALLOC
 orError_t allocate_on_device(void** ptr, size_t size) {
   if (orError_t error = check_request(ptr, size)) return error;
   const int index = thread.device;
   const Device& device = device_at(index);
   size_t& used = registry.used[static_cast<size_t>(index)];
   {
+    // LITERALINCLUDE START: MALLOC
     // OpenCL: hands out more memory than there is, and fails when it is touched.
     // Instead, the driver counts bytes, so that "no memory" is an error of this call.
     const std::lock_guard lock(registry.mutex);
@@ -90,9 +90,9 @@ orError_t allocate_on_device(void** ptr, size_t size) {
   Allocation made = {size, orMemoryTypeDevice, index, raw, 0, false};
   *ptr = aligned(raw, &made.base);
   registry.live[made.base] = made;
+  // LITERALINCLUDE END: MALLOC
   return orSuccess;
 }
-// LITERALINCLUDE END: MALLOC
 
 // OpenCL: has no page-locked memory without mapping it for each use. Instead, memory of
 // the host, locked as far as the limits of the process permit.

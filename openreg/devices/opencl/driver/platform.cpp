@@ -93,7 +93,6 @@ orError_t choose_platform(cl_platform_id* chosen, std::vector<cl_device_id>* dev
 }
 // LITERALINCLUDE END: PLATFORM
 
-// LITERALINCLUDE START: SPLIT
 // Splits a device into equal parts, so that one CPU is several devices.
 orError_t split(cl_device_id whole, int parts, std::vector<cl_device_id>* devices) {
   const auto units = number_of<cl_uint>(whole, CL_DEVICE_MAX_COMPUTE_UNITS);
@@ -115,7 +114,6 @@ orError_t split(cl_device_id whole, int parts, std::vector<cl_device_id>* device
       clCreateSubDevices(whole, by.data(), wanted, devices->data(), nullptr);
   return status == CL_SUCCESS ? orSuccess : fail_cl("clCreateSubDevices", status);
 }
-// LITERALINCLUDE END: SPLIT
 
 std::unique_ptr<Device> describe(cl_device_id id, cl_platform_id from, int parts) {
   auto made = std::make_unique<Device>();

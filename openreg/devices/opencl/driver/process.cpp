@@ -28,14 +28,12 @@ void on_exit() {
   if (!thread.in_task) drain_streams(std::chrono::seconds(2));
 }
 
-// LITERALINCLUDE START: FORK
 // OpenCL: its threads are lost in a fork, and nothing says so. Instead, a child notes
 // that it is one, and every call checks that before it takes a lock. (Comparing
 // getpid() does the same, for a system call in each call.)
 void on_fork_in_child() {
   if (state != orDriverFresh) state = orDriverForked;
 }
-// LITERALINCLUDE END: FORK
 
 orError_t start_driver() {
   static std::mutex mutex;

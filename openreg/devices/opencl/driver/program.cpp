@@ -95,7 +95,6 @@ std::vector<unsigned char> binary_of(cl_program program) {
 
 }  // namespace
 
-// LITERALINCLUDE START: FIND_PROGRAM
 orError_t find_program(const std::string& source, const std::string& options, int index,
                        cl_program* program) {
   const Device& device = device_at(index);
@@ -118,6 +117,5 @@ orError_t find_program(const std::string& source, const std::string& options, in
   *program = registry.programs[own_key] = made;
   return orSuccess;
 }
-// LITERALINCLUDE END: FIND_PROGRAM
 
 }  // namespace oclrt

@@ -243,7 +243,6 @@ orError_t orStreamSynchronize(orStream_t handle) {
   });
 }
 
-// LITERALINCLUDE START: HOLD
 orError_t orClHold(orStream_t handle) {
   return call(__func__, kStart, [&] {
     Stream stream;
@@ -263,7 +262,6 @@ orError_t orClHold(orStream_t handle) {
                    });
   });
 }
-// LITERALINCLUDE END: HOLD
 
 orError_t orClRelease(orStream_t handle) {
   return call(__func__, kStart, [&] {

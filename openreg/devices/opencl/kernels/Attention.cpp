@@ -130,7 +130,6 @@ namespace ocl::kernels {
 
 using namespace opencl;  // NOLINT: the two halves of one room
 
-// LITERALINCLUDE START: ATTENTION_LAUNCH
 void attention(const Tensor& query, const Tensor& key, const Tensor& value,
                const std::optional<Tensor>& bias, const AttentionProblem& given,
                const PhiloxKernelState& random, Tensor& out, Tensor& logsumexp,
@@ -148,7 +147,6 @@ void attention(const Tensor& query, const Tensor& key, const Tensor& value,
          RandomStart(random), random.of_graph(), problem);
   finish(out, written);
 }
-// LITERALINCLUDE END: ATTENTION_LAUNCH
 
 void attention_backward(const Tensor& grad_out, const Tensor& query, const Tensor& key,
                         const Tensor& value, const Tensor& bias,

@@ -6,7 +6,6 @@ namespace ocl::opencl {
 // Behind kTypes and kPhilox. T is the tag of query, key, value and output, B that of
 // the bias; C is float or double. A row of E numbers is E / N vectors of N numbers, and
 // one of values EV / N. Rows are dense: the last stride is 1.
-// LITERALINCLUDE START: ATTENTION_ROWS
 inline constexpr const char* kAttentionRows = R"(
 #if N == 1
 #define V C
@@ -56,9 +55,7 @@ static C dot_row(const V* row, global const void* other, long at, int size) {
   return SUM(sum);
 }
 )";
-// LITERALINCLUDE END: ATTENTION_ROWS
 
-// LITERALINCLUDE START: ATTENTION_FORWARD
 inline constexpr const char* kAttentionForward = R"(
 // Strides are in elements. Heads of the queries share those of the keys in groups.
 typedef struct {
@@ -143,9 +140,7 @@ kernel void attend(global const void* query, global const void* key,
   logsumexp[AT(p.logsumexp, b, h, l)] = (float)(top + log(sum));
 }
 )";
-// LITERALINCLUDE END: ATTENTION_FORWARD
 
-// LITERALINCLUDE START: ATTENTION_BACKWARD
 inline constexpr const char* kAttentionBackward = R"(
 #define READS                                                                   \
   global const void *query, global const void *key, global const void *value,   \
@@ -259,6 +254,5 @@ kernel void of_bias(READS, global const C* rows, global void* grad, Problem p) {
   STORE(B, grad, AT(p.of_bias, b0, h0, l0) + s0 * p.of_bias[3], sum);
 }
 )";
-// LITERALINCLUDE END: ATTENTION_BACKWARD
 
 }  // namespace ocl::opencl

@@ -65,13 +65,13 @@ bool clamp(at::TensorIteratorBase& iterator) {
 
 }  // namespace
 
-// LITERALINCLUDE START: BINARY
+// LITERALINCLUDE START: BINARY_FORMULAS
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   structured_or_fall_back<op::add_Tensor, op::add_out, meta::structured_add_Tensor>(
       m, ComputesWithNumbers("a + p * b"));
   structured_or_fall_back<op::mul_Tensor, op::mul_out, meta::structured_mul_Tensor>(
       m, Computes("a * b"));
-  // LITERALINCLUDE END: BINARY
+  // LITERALINCLUDE END: BINARY_FORMULAS
   structured_or_fall_back<op::sub_Tensor, op::sub_out, meta::structured_sub_Tensor>(
       m, ComputesWithNumbers("a - p * b"));
   structured_or_fall_back<op::div_Tensor, op::div_out, meta::structured_div_Tensor>(

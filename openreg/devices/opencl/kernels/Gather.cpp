@@ -14,7 +14,6 @@ namespace {
 namespace op = at::_ops;
 using at::Tensor;
 
-// LITERALINCLUDE START: GATHER
 bool gather(const Tensor& self, int64_t dim, const Tensor& index, bool /*sparse_grad*/,
             const Tensor& out) {
   return read_selected(along("gather", out, self, dim, index));
@@ -31,7 +30,6 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   structured_or_fall_back<op::index_select, op::index_select_out, IndexSelect>(
       m, index_select);
 }
-// LITERALINCLUDE END: GATHER
 
 }  // namespace
 }  // namespace ocl::opencl

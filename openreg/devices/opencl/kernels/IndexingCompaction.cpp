@@ -19,7 +19,6 @@ namespace op = at::_ops;
 using at::Tensor;
 
 // Behind kPlacement and kFault. T is the tag of the mask, ELEMENT moves.
-// LITERALINCLUDE START: COMPACTION
 constexpr const char* kCompaction = R"(
 // Three kernels: how many there are in each chunk of successive elements; the sums of
 // all chunks before, and at the end of all; then each chunk knows where it writes.
@@ -73,7 +72,6 @@ kernel void write_indices(global const void* mask, global const long* counts,
   )
 }
 )";
-// LITERALINCLUDE END: COMPACTION
 
 constexpr int64_t kMostChunks = 256;
 constexpr int64_t kSmallestChunk = 64;

@@ -15,7 +15,6 @@
 
 namespace ocl::opencl {
 
-// LITERALINCLUDE START: PLACEMENT
 // The struct of kPlacement. Strides are in elements.
 struct Placement {
   static constexpr size_t kDims = 16;
@@ -53,7 +52,6 @@ static Places places_of(const Placement* s, long n) {
   return places;
 }
 )";
-// LITERALINCLUDE END: PLACEMENT
 
 // One text of several; keep it in a static variable, because the address of a text
 // identifies it.

@@ -6,7 +6,6 @@ namespace ocl::opencl {
 // Behind kTypes, kPlacement and kFault. ELEMENT is a type as large as an element, for
 // those that move; T is the tag of the dtype for those that compute. INDEX is long or
 // int.
-// LITERALINCLUDE START: SELECTION
 inline constexpr const char* kSelection = R"(
 typedef struct {
   Placement placement;  // of the dense operand, the selected one, and the index
@@ -60,11 +59,9 @@ kernel void fill_selected(ELEMENT value, global ELEMENT* selected,
 }
 #endif
 )";
-// LITERALINCLUDE END: SELECTION
 
 // Behind kSelection. OPERATION is plus, times, least or largest. With ATOMIC, other
 // work items may change the same element at the same time.
-// LITERALINCLUDE START: COMBINE
 inline constexpr const char* kCombine = R"(
 #define C COMPUTE(T)
 static C plus(C a, C b) { return a + b; }
@@ -109,6 +106,5 @@ kernel void combine_selected(global const void* dense, global void* selected,
       if (to >= 0) combine(selected, to, LOAD(T, dense, from) * factor);)
 }
 )";
-// LITERALINCLUDE END: COMBINE
 
 }  // namespace ocl::opencl

@@ -6,7 +6,6 @@
 
 namespace ocl::opencl {
 
-// LITERALINCLUDE START: PHILOX
 inline constexpr const char* kPhilox = R"(
 // The result must not depend on whether a device has fused multiply and add.
 #pragma OPENCL FP_CONTRACT OFF
@@ -38,7 +37,6 @@ static uint4 philox(Random random, ulong block) {
   return x;
 }
 )";
-// LITERALINCLUDE END: PHILOX
 
 // The struct of kPhilox.
 struct RandomStart {

@@ -25,7 +25,7 @@ typedef struct { Value a, b, c, d, p, q, r, s; } Numbers;
 #define OFFSET(k) offsets[k]
 #define FIND_OFFSETS int offsets[OPERANDS]; find_offsets(&layout, i, offsets);
 #endif
-// LITERALINCLUDE START: POINTWISE
+// LITERALINCLUDE START: POINTWISE_SOURCE
 #define INPUT(k) (Value)LOAD(JOIN(T, k), in##k + OFFSET(k), 0)
 
 kernel void pointwise(global char* out, global const char* in1, global const char* in2,
@@ -41,7 +41,7 @@ kernel void pointwise(global char* out, global const char* in1, global const cha
   STORE(T0, out + OFFSET(0), 0, EXPRESSION);
 }
 )";
-// LITERALINCLUDE END: POINTWISE
+// LITERALINCLUDE END: POINTWISE_SOURCE
 
 // The struct Numbers: values of the dtype of the computation, one after the other.
 struct Numbers {

@@ -50,7 +50,7 @@ orClKernel_t find_kernel(const Source& source, const char* name,
 
 }  // namespace
 
-// LITERALINCLUDE START: ENQUEUE
+// LITERALINCLUDE START: ENQUEUE_KERNEL
 void enqueue(const Source& source, const char* name, const std::string& options,
              const Range& range, const orClArg* args, int count) {
   int device = 0;
@@ -61,6 +61,6 @@ void enqueue(const Source& source, const char* name, const std::string& options,
   OCL_CHECK(orClLaunch(kernel, args, count, range.dims, range.global.data(), local,
                        native_handle(stream)));
 }
-// LITERALINCLUDE END: ENQUEUE
+// LITERALINCLUDE END: ENQUEUE_KERNEL
 
 }  // namespace ocl::opencl
