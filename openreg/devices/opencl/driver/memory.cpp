@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <map>
 #include <mutex>
 
@@ -19,7 +18,6 @@ namespace oclrt {
 namespace {
 
 constexpr size_t kAlignment = 512;
-constexpr size_t kPage = 4096;
 
 // Never destroyed: tensors are freed while the process exits.
 struct Registry {
@@ -98,12 +96,12 @@ orError_t allocate_on_device(void** ptr, size_t size) {
 // the host, locked as far as the limits of the process permit.
 orError_t allocate_on_host(void** ptr, size_t size) {
   if (orError_t error = check_request(ptr, size)) return error;
-  const size_t bytes = (size + kPage - 1) & ~(kPage - 1);
-  void* raw = bytes < size ? nullptr : std::aligned_alloc(kPage, bytes);
-  if (raw == nullptr) {
+  void* raw =
+      mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (raw == MAP_FAILED) {
     return fail(orErrorMemoryAllocation, "the host has no %zu bytes", size);
   }
-  static_cast<void>(mlock(raw, bytes));
+  static_cast<void>(mlock(raw, size));
   const auto base = reinterpret_cast<uintptr_t>(raw);
   const std::lock_guard lock(registry.mutex);
   registry.live[base] = {size, orMemoryTypeHost, thread.device, raw, base, false};
@@ -200,8 +198,7 @@ orError_t orFreeHost(void* ptr) {
     }
     for (int i = 0; i < config().device_count; ++i) wait_for_device(i);
     forget(freed);
-    static_cast<void>(munlock(freed.raw, freed.size));
-    std::free(freed.raw);
+    munmap(freed.raw, freed.size);  // whole pages, and unlocks them
     return orSuccess;
   });
 }
