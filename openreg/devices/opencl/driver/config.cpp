@@ -27,7 +27,7 @@ bool is_there(const char* path) {
 // LITERALINCLUDE START: COUNT
 // OpenCL: nothing can be asked before an implementation has started, and PoCL starts
 // threads, which a fork loses. Instead, the files through which the loader finds
-// implementations say whether there is one. How many devices it has, nobody can say:
+// implementations say whether there is one. The number of its devices is not in them:
 // that is the environment's number, and the start fails if there are fewer.
 bool has_implementation() {
   if (const char* files = std::getenv("OCL_ICD_FILENAMES")) return *files != '\0';

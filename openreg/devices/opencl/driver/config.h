@@ -1,4 +1,4 @@
-// What the environment says, and what the driver knows before OpenCL has started;
+// What the environment says, and what the driver finds before OpenCL has started;
 // see docs/opencl/driver.md.
 #pragma once
 

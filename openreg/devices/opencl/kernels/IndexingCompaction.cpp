@@ -21,7 +21,7 @@ using at::Tensor;
 // Behind kPlacement and kFault. T is the tag of the mask, ELEMENT moves.
 constexpr const char* kCompaction = R"(
 // Three kernels: how many there are in each chunk of successive elements; the sums of
-// all chunks before, and at the end of all; then each chunk knows where it writes.
+// all chunks before, and at the end of all; then each chunk has the place where it writes.
 #define FOR_EACH_FOUND(OPERAND, DO)                                       \
   const long end = min((long)(get_global_id(0) + 1) * chunk, placement.count);     \
   for (long n = get_global_id(0) * chunk; n < end; ++n) {                 \

@@ -26,7 +26,7 @@ typedef struct { long count, length, splits, chunk; Dims kept, reduced; } Shape;
 #define ABS(x) ((x) < 0 ? -(x) : (x))
 #endif
 
-// What a work item knows of the elements that it has seen: `start` of none, after a
+// What a work item keeps of the elements that it has seen: `start` of none, after a
 // `step` one more, `merge` of two work items. `finish` gives the results.
 #if defined(MAX) || defined(MIN) || defined(NORM_MAX) || defined(NORM_MIN)
 typedef struct { Value value; long at; } Carry;
