@@ -31,6 +31,7 @@ CHROMIUM_FLAGS = [
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
 SCHEMES = ("light", "dark")
+PAGES_OF_A_TAB = 25
 
 
 def site_folder() -> Path:
@@ -140,9 +141,19 @@ class Tab:
     page: Page
     origin: str
     seen: Watch
+    opened: int = 0
 
     def open(self, name: str) -> None:
-        """Go to a page of the site, and record what it does from now on."""
+        """Go to a page of the site, and record what it does from now on.
+
+        One process renders all pages of a tab and keeps their scripts, until it has no
+        memory left. So another tab follows after some pages.
+        """
+        self.opened += 1
+        if self.opened % PAGES_OF_A_TAB == 0:
+            former, self.page = self.page, self.page.context.new_page()
+            former.close()
+            self.seen = watch(self.page, self.origin)
         self.seen.forget()
         self.page.goto(self.origin + name)
 
