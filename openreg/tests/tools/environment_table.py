@@ -109,7 +109,6 @@ ROWS = {
     "OPENREG_SITE_URL": Row(
         "that of `pyproject.toml`", "the public address of the guide"
     ),
-    "OPENREG_TABLE_PAGES": Row("empty", "more pages whose tables the tests measure"),
     "OCL_ICD_VENDORS": Row(
         "`/etc/OpenCL/vendors`",
         "where the loader finds OpenCL implementations",
