@@ -21,6 +21,7 @@ LINKED_ONLY = {
     *("reference/conformance-faults", "reference/conformance-knockouts"),
     *("reference/conformance-runs", "reference/starter-knockouts"),
     *("reference/ladder-files", "reference/libraries-table", "reference/torchao-table"),
+    "reference/device-module-table",
 }
 
 
