@@ -9,9 +9,13 @@ from ranks import Ranks
 collect_ignore = ["compiler"]  # takes an hour: nox -s compiler
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def four(tmp_path_factory):
-    """A group of four: its processes import DTensor once, which takes seconds."""
+    """A group of four for the tests of one file.
+
+    The processes end with the file: each group of Gloo that a test has made looks for
+    messages a hundred times a second, for as long as its process lives.
+    """
     group = Ranks(4, tmp_path_factory.mktemp("four"), "cpu:gloo,openreg:occl")
     yield group
     group.close()
