@@ -112,7 +112,7 @@ def wrong_need(member: str, cell: str, callers: str, starter: Path) -> str:
     elif callers == "-":
         expected = "never"
     else:
-        link = re.fullmatch(r"later: \[[^\]]+\]\(([^)#]+)\)", cell)
+        link = re.fullmatch(r"later: \[[^\]]+\]\(([^)#]+)(?:#[^)]+)?\)", cell)
         if link is None:
             expected = f"later: stage {LARGE}"
         else:
