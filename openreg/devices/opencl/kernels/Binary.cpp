@@ -114,19 +114,22 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
                           meta::structured_clamp_max_Tensor>(
       m, Computes("isnan(a) ? a : at_most(a, b)", "at_most(a, b)"));
   structured_or_fall_back<op::bitwise_and_Tensor, op::bitwise_and_Tensor_out,
-                          meta::structured_bitwise_and_Tensor>(m, Computes("a & b"));
+                          meta::structured_bitwise_and_Tensor>(
+      m, Computes(nullptr, "a & b"));
   structured_or_fall_back<op::bitwise_or_Tensor, op::bitwise_or_Tensor_out,
-                          meta::structured_bitwise_or_Tensor>(m, Computes("a | b"));
+                          meta::structured_bitwise_or_Tensor>(
+      m, Computes(nullptr, "a | b"));
   structured_or_fall_back<op::bitwise_xor_Tensor, op::bitwise_xor_Tensor_out,
-                          meta::structured_bitwise_xor_Tensor>(m, Computes("a ^ b"));
+                          meta::structured_bitwise_xor_Tensor>(
+      m, Computes(nullptr, "a ^ b"));
   structured_or_fall_back<op::bitwise_left_shift_Tensor,
                           op::bitwise_left_shift_Tensor_out,
                           meta::structured_bitwise_left_shift_Tensor>(
-      m, Computes("shift_left(a, b)"));
+      m, Computes(nullptr, "shift_left(a, b)"));
   structured_or_fall_back<op::bitwise_right_shift_Tensor,
                           op::bitwise_right_shift_Tensor_out,
                           meta::structured_bitwise_right_shift_Tensor>(
-      m, Computes("shift_right(a, b)"));
+      m, Computes(nullptr, "shift_right(a, b)"));
   structured_or_fall_back<op::lerp_Scalar, op::lerp_Scalar_out,
                           meta::structured_lerp_Scalar>(
       m, ComputesWithNumbers(

@@ -159,7 +159,8 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   structured_or_fall_back<op::isneginf, op::isneginf_out, meta::structured_isneginf>(
       m, Computes("a == -INFINITY", "0"));
   structured_or_fall_back<op::bitwise_not, op::bitwise_not_out,
-                          meta::structured_bitwise_not>(m, Computes("~a", "~a", "!a"));
+                          meta::structured_bitwise_not>(m,
+                                                        Computes(nullptr, "~a", "!a"));
   structured_or_fall_back<op::clamp, op::clamp_out, meta::structured_clamp>(m, clamp);
   structured_or_fall_back<op::clamp_min, op::clamp_min_out, meta::structured_clamp_min>(
       m, ComputesWithNumbers("at_least(a, p)"));

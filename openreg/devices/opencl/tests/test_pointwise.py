@@ -274,3 +274,9 @@ def test_a_storage_that_is_too_small():
     x.untyped_storage().resize_(0)
     with pytest.raises(RuntimeError, match="storage"):
         native(torch.exp, x)
+
+
+@pytest.mark.parametrize("function", [torch.bitwise_not, lambda x: x & x])
+def test_a_bitwise_function_of_floats_raises_what_the_cpu_raises(function):
+    with pytest.raises(NotImplementedError, match="not implemented for 'Float'"):
+        function(torch.ones(2, device="ocl"))

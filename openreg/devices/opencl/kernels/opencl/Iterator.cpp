@@ -153,6 +153,9 @@ bool pointwise(at::TensorIteratorBase& iterator, const Formula& formula,
   if (dtype == at::ScalarType::Undefined) {
     dtype = dtype_of(iterator);
   }
+  if (is_floating(dtype) && formula.floating == nullptr) {
+    return false;  // the CPU raises the error of the operator
+  }
   const at::ScalarType compute = compute_dtype(dtype);
   if (!takes(iterator) || !supports(dtype) || iterator.ntensors() > 1 + kMaxInputs) {
     return false;

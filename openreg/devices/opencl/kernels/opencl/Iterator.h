@@ -73,8 +73,8 @@ class Operands {
 inline Bytes argument(const Operands& operands) { return operands.bytes(); }
 
 // A formula in OpenCL C for each kind of the dtype in which it is computed. Missing
-// ones are `floating`; the macro FLOATING is defined for floating-point dtypes.
-// Literals.
+// ones are `floating`; without `floating`, such dtypes have no kernel. The macro
+// FLOATING is defined for floating-point dtypes. Literals.
 struct Formula {
   const char* floating;
   const char* integral = nullptr;
