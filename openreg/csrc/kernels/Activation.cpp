@@ -2,11 +2,8 @@
 // docs/operators/structured.md.
 #include <ATen/CPUFunctions.h>
 #include <ATen/Operators.h>
-#include <ATen/native/Activation.h>
 #include <ATen/ops/elu_backward_meta.h>
 #include <ATen/ops/elu_meta.h>
-#include <ATen/ops/gelu_backward_meta.h>
-#include <ATen/ops/gelu_meta.h>
 #include <ATen/ops/glu_meta.h>
 #include <ATen/ops/hardshrink_backward_meta.h>
 #include <ATen/ops/hardshrink_meta.h>
@@ -30,7 +27,6 @@
 #include <ATen/ops/threshold_meta.h>
 
 #include <ATen/ops/binary_cross_entropy_backward.h>
-#include <ATen/ops/empty.h>
 #include <ATen/ops/hardtanh.h>
 #include <ATen/ops/hardtanh_backward.h>
 #include <ATen/ops/huber_loss_backward.h>
@@ -42,6 +38,7 @@
 
 #include <ATen/ops/_prelu_kernel.h>
 
+#include "csrc/aten/meta/Activation.h"
 #include "csrc/aten/structured/Pointwise.h"
 #include "csrc/kernels/cpu/Functions.h"
 #include "csrc/kernels/cpu/OnCpu.h"
@@ -50,25 +47,6 @@ namespace openreg {
 
 namespace op = at::_ops;
 namespace meta = at::meta;
-
-namespace {
-
-// torch's meta functions leave the text to the kernel.
-struct Gelu : meta::structured_gelu {
-  void meta(const at::Tensor& self, std::string_view approximate) {
-    at::native::get_gelutype_enum(approximate);
-    structured_gelu::meta(self, approximate);
-  }
-};
-struct GeluBackward : meta::structured_gelu_backward {
-  void meta(const at::Tensor& grad, const at::Tensor& self,
-            std::string_view approximate) {
-    at::native::get_gelutype_enum(approximate);
-    structured_gelu_backward::meta(grad, self, approximate);
-  }
-};
-
-}  // namespace
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   cpu::on_cpu<op::elu, op::elu_out, meta::structured_elu, at::cpu::elu_outf>(m);
@@ -123,29 +101,6 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
 }
 
 namespace {
-
-struct Relu : Pointwise {
-  void meta(const at::Tensor& self) {
-    if (self.scalar_type() == at::kBool) {
-      at::relu(at::empty({0}, at::kBool));  // raises; the class depends on the release
-    }
-    Pointwise::meta(self);
-  }
-};
-
-// The CPU's kernel converts nothing, unlike those of the other losses.
-struct HuberBackward : Pointwise {
-  template <class... Args>
-  void meta(const at::Tensor& grad, const at::Tensor& self, const at::Tensor& target,
-            const Args&...) {
-    const at::ScalarType dtype = self.scalar_type();
-    for (const at::Tensor* tensor : {&grad, &target}) {
-      TORCH_CHECK(tensor->scalar_type() == dtype, "Found dtype ", tensor->scalar_type(),
-                  " but expected ", dtype);
-    }
-    Pointwise::meta(grad, self, target);
-  }
-};
 
 struct NanToNum : Pointwise {
   template <class... Args>

@@ -1,17 +1,13 @@
 // Registers products of matrices; see docs/operators/structured.md.
 #include <ATen/CPUFunctions.h>
-#include <ATen/ExpandUtils.h>
 #include <ATen/Operators.h>
 #include <ATen/ops/_addmm_activation_meta.h>
 #include <ATen/ops/addmm_meta.h>
 #include <ATen/ops/addmv_meta.h>
 #include <ATen/ops/baddbmm_meta.h>
 #include <ATen/ops/bmm_meta.h>
-#include <ATen/ops/mm_meta.h>
 
-#include <array>
-#include <tuple>
-
+#include "csrc/aten/meta/Product.h"
 #include "csrc/kernels/cpu/Functions.h"
 #include "csrc/kernels/cpu/OnCpu.h"
 #include "csrc/kernels/cpu/Product.h"
@@ -20,32 +16,6 @@ namespace openreg {
 
 namespace op = at::_ops;
 namespace meta = at::meta;
-
-// Torch's meta function leaves the dtypes to the kernel.
-// LITERALINCLUDE START: MM_META
-struct Mm : meta::structured_mm {
-  void meta(const at::Tensor& self, const at::Tensor& mat2) {
-    meta::structured_mm::meta(self, mat2);
-    TORCH_CHECK(self.dtype() == mat2.dtype(),
-                "expected m1 and m2 to have the same dtype, but got: ", self.dtype(),
-                " != ", mat2.dtype());
-  }
-};
-// LITERALINCLUDE END: MM_META
-
-// Torch's meta function leaves the sizes of `self` to the kernel.
-template <class Meta>
-struct Addmm : Meta {
-  template <class... Args>
-  void meta(const at::Tensor& self, const at::Tensor& mat1, const at::Tensor& mat2,
-            const Args&... args) {
-    Meta::meta(self, mat1, mat2, args...);
-    const std::array<int64_t, 2> sizes{mat1.size(0), mat2.size(1)};
-    if (!at::is_expandable_to(self.sizes(), sizes)) {
-      std::ignore = at::expand_size(self, sizes, "addmm_out");  // throws
-    }
-  }
-};
 
 template <class Op, class Out, class Meta, auto* kFunction>
 void product(torch::Library& m) {

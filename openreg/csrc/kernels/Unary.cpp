@@ -28,7 +28,6 @@
 #include <ATen/ops/log2_meta.h>
 #include <ATen/ops/log_meta.h>
 #include <ATen/ops/neg_meta.h>
-#include <ATen/ops/pow_meta.h>
 #include <ATen/ops/reciprocal_meta.h>
 #include <ATen/ops/round.h>
 #include <ATen/ops/round_meta.h>
@@ -44,7 +43,7 @@
 #include <ATen/ops/tanh_meta.h>
 #include <ATen/ops/trunc_meta.h>
 
-#include "csrc/aten/ops/CheckScalar.h"
+#include "csrc/aten/meta/Power.h"
 #include "csrc/kernels/cpu/Functions.h"
 #include "csrc/kernels/cpu/OnCpu.h"
 
@@ -54,17 +53,6 @@ namespace op = at::_ops;
 namespace meta = at::meta;
 
 namespace {
-
-// Torch's meta function leaves it to the kernel to convert the exponent.
-struct PowTensorScalar : meta::structured_pow_Tensor_Scalar {
-  void meta(const at::Tensor& self, const at::Scalar& exponent) {
-    structured_pow_Tensor_Scalar::meta(self, exponent);
-    const at::ScalarType dtype = common_dtype();
-    if (dtype != at::kFloat && dtype != at::kDouble && !at::isComplexType(dtype)) {
-      check_scalar(exponent, dtype);
-    }
-  }
-};
 
 constexpr auto* kRoundDecimals =
     static_cast<at::Tensor (*)(const at::Tensor&, int64_t)>(at::round);

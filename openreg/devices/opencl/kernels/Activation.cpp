@@ -1,16 +1,12 @@
 // Activation functions; see docs/opencl/kernels.md.
 #include <ATen/Operators.h>
-#include <ATen/native/Activation.h>
 #include <ATen/ops/elu_meta.h>
-#include <ATen/ops/empty.h>
-#include <ATen/ops/gelu_meta.h>
 #include <ATen/ops/glu_meta.h>
 #include <ATen/ops/hardshrink_meta.h>
 #include <ATen/ops/hardsigmoid_meta.h>
 #include <ATen/ops/leaky_relu_meta.h>
 #include <ATen/ops/log_sigmoid_forward.h>
 #include <ATen/ops/mish_meta.h>
-#include <ATen/ops/relu.h>
 #include <ATen/ops/silu_meta.h>
 #include <ATen/ops/softplus_meta.h>
 #include <ATen/ops/softshrink_meta.h>
@@ -18,6 +14,7 @@
 
 #include <limits>
 
+#include "csrc/aten/meta/Activation.h"
 #include "csrc/aten/meta/GatedActivation.h"
 #include "csrc/aten/structured/Pointwise.h"
 #include "csrc/kernels/opencl/Pointwise.h"
@@ -28,23 +25,6 @@ namespace op = at::_ops;
 namespace meta = at::meta;
 
 namespace {
-
-// Torch's meta function leaves the text to the kernel.
-struct Gelu : meta::structured_gelu {
-  void meta(const at::Tensor& self, std::string_view approximate) {
-    at::native::get_gelutype_enum(approximate);
-    structured_gelu::meta(self, approximate);
-  }
-};
-
-struct Relu : ocl::Pointwise {
-  void meta(const at::Tensor& self) {
-    if (self.scalar_type() == at::kBool) {
-      at::relu(at::empty({0}, at::kBool));  // raises; the class depends on the release
-    }
-    Pointwise::meta(self);
-  }
-};
 
 struct NanToNum : ocl::Pointwise {
   template <class... Args>

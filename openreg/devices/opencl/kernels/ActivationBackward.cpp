@@ -1,9 +1,7 @@
 // Derivatives of activations and losses; see docs/opencl/kernels.md.
 #include <ATen/Operators.h>
 #include <ATen/core/Reduction.h>
-#include <ATen/native/Activation.h>
 #include <ATen/ops/elu_backward_meta.h>
-#include <ATen/ops/gelu_backward_meta.h>
 #include <ATen/ops/hardshrink_backward_meta.h>
 #include <ATen/ops/hardsigmoid_backward_meta.h>
 #include <ATen/ops/leaky_relu_backward_meta.h>
@@ -15,6 +13,7 @@
 #include <ATen/ops/tanh_backward_meta.h>
 #include <ATen/ops/threshold_backward_meta.h>
 
+#include "csrc/aten/meta/Activation.h"
 #include "csrc/aten/structured/Pointwise.h"
 #include "csrc/kernels/opencl/Pointwise.h"
 
@@ -24,28 +23,6 @@ namespace op = at::_ops;
 namespace meta = at::meta;
 
 namespace {
-
-struct GeluBackward : meta::structured_gelu_backward {
-  void meta(const at::Tensor& grad, const at::Tensor& self,
-            std::string_view approximate) {
-    at::native::get_gelutype_enum(approximate);
-    structured_gelu_backward::meta(grad, self, approximate);
-  }
-};
-
-// The CPU's kernel converts nothing, unlike those of the other losses.
-struct HuberBackward : ocl::Pointwise {
-  template <class... Args>
-  void meta(const at::Tensor& grad, const at::Tensor& self, const at::Tensor& target,
-            const Args&...) {
-    const at::ScalarType dtype = self.scalar_type();
-    for (const at::Tensor* tensor : {&grad, &target}) {
-      TORCH_CHECK(tensor->scalar_type() == dtype, "Found dtype ", tensor->scalar_type(),
-                  " but expected ", dtype);
-    }
-    Pointwise::meta(grad, self, target);
-  }
-};
 
 bool gelu(at::TensorIteratorBase& iterator, std::string_view approximate) {
   return pointwise(iterator, approximate == "tanh" ? Formula{"a * tanh_gelu_slope(b)"}

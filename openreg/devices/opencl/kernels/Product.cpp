@@ -1,5 +1,4 @@
 // Products of matrices and vectors; see docs/opencl/kernels.md.
-#include <ATen/ExpandUtils.h>
 #include <ATen/Operators.h>
 #include <ATen/ops/_addmm_activation_meta.h>
 #include <ATen/ops/addmm_meta.h>
@@ -7,12 +6,9 @@
 #include <ATen/ops/baddbmm_meta.h>
 #include <ATen/ops/bmm_meta.h>
 #include <ATen/ops/gelu.h>
-#include <ATen/ops/mm_meta.h>
 #include <ATen/ops/relu.h>
 
-#include <array>
-#include <tuple>
-
+#include "csrc/aten/meta/Product.h"
 #include "csrc/aten/meta/Reduce.h"
 #include "csrc/kernels/ProductTiles.h"
 #include "csrc/kernels/opencl/Fallback.h"
@@ -95,30 +91,6 @@ bool addmm_activation(const Tensor& c, const Tensor& a, const Tensor& b,
 bool dot(const Tensor& a, const Tensor& b, const Tensor& out) {
   return multiply({}, a.unsqueeze(0), b.unsqueeze(1), 0, 1, out.view({1, 1}));
 }
-
-// Torch's meta function leaves the dtypes to the kernel.
-struct Mm : meta::structured_mm {
-  void meta(const Tensor& self, const Tensor& mat2) {
-    meta::structured_mm::meta(self, mat2);
-    TORCH_CHECK(self.dtype() == mat2.dtype(),
-                "expected m1 and m2 to have the same dtype, but got: ", self.dtype(),
-                " != ", mat2.dtype());
-  }
-};
-
-// Torch's meta function leaves the sizes of `self` to the kernel.
-template <class Meta>
-struct Addmm : Meta {
-  template <class... Args>
-  void meta(const Tensor& self, const Tensor& mat1, const Tensor& mat2,
-            const Args&... args) {
-    Meta::meta(self, mat1, mat2, args...);
-    const std::array<int64_t, 2> sizes{mat1.size(0), mat2.size(1)};
-    if (!at::is_expandable_to(self.sizes(), sizes)) {
-      std::ignore = at::expand_size(self, sizes, "addmm_out");  // throws
-    }
-  }
-};
 
 }  // namespace
 

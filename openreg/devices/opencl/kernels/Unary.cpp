@@ -28,7 +28,6 @@
 #include <ATen/ops/log2_meta.h>
 #include <ATen/ops/log_meta.h>
 #include <ATen/ops/neg_meta.h>
-#include <ATen/ops/pow_meta.h>
 #include <ATen/ops/reciprocal_meta.h>
 #include <ATen/ops/round_meta.h>
 #include <ATen/ops/rsqrt_meta.h>
@@ -43,7 +42,7 @@
 #include <ATen/ops/tanh_meta.h>
 #include <ATen/ops/trunc_meta.h>
 
-#include "csrc/aten/ops/CheckScalar.h"
+#include "csrc/aten/meta/Power.h"
 #include "csrc/kernels/opencl/Pointwise.h"
 
 namespace ocl::opencl::unary {
@@ -52,17 +51,6 @@ namespace op = at::_ops;
 namespace meta = at::meta;
 
 namespace {
-
-// Torch's meta function leaves it to the kernel to convert the exponent.
-struct PowTensorScalar : meta::structured_pow_Tensor_Scalar {
-  void meta(const at::Tensor& self, const at::Scalar& exponent) {
-    structured_pow_Tensor_Scalar::meta(self, exponent);
-    const at::ScalarType dtype = common_dtype();
-    if (dtype != at::kFloat && dtype != at::kDouble && !at::isComplexType(dtype)) {
-      check_scalar(exponent, dtype);
-    }
-  }
-};
 
 bool pow_scalar(at::TensorIteratorBase& iterator, const at::Scalar& exponent) {
   return !exponent.isComplex() &&
