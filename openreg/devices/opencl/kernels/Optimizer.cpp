@@ -48,15 +48,15 @@ struct Step {
   double weight_decay;
   bool maximize;
   Rate rate;
-  Tensor scale, found_inf;
+  const OptionalTensor &scale, &found_inf;
 
   void launch(const char* name, size_t i, const auto&... args) const {
     const Tensor& parameter = parameters[i];
     const int64_t count = parameter.numel();
     opencl::launch(kOptimizers, name, options_for(parameter), Range::items(count),
                    writes(parameter), writes(grads[i]), count, int32_t{maximize},
-                   real(rate.number), real(weight_decay), rate.tensor, scale, found_inf,
-                   args...);
+                   real(rate.number), real(weight_decay), rate.tensor,
+                   or_undefined(scale), or_undefined(found_inf), args...);
   }
 };
 
@@ -103,13 +103,7 @@ void sgd(TensorList self, TensorList grads, TensorList buffers, double weight_de
     return fall_back<Op>(self, grads, buffers, weight_decay, momentum, lr, dampening,
                          nesterov, maximize, first, scale, found_inf);
   }
-  const Step step{self,
-                  grads,
-                  weight_decay,
-                  maximize,
-                  Rate(lr),
-                  or_undefined(scale),
-                  or_undefined(found_inf)};
+  const Step step{self, grads, weight_decay, maximize, Rate(lr), scale, found_inf};
   for (const auto i : c10::irange(self.size())) {
     step.launch("sgd", i, writes(at_or_none(buffers, i)), real(momentum),
                 real(dampening), int32_t{nesterov}, int32_t{first});
@@ -127,13 +121,7 @@ void adam(TensorList self, TensorList grads, TensorList means, TensorList square
     return fall_back<Op>(self, grads, means, squares, largest, steps, lr, beta1, beta2,
                          weight_decay, eps, amsgrad, maximize, scale, found_inf);
   }
-  const Step step{self,
-                  grads,
-                  weight_decay,
-                  maximize,
-                  Rate(lr),
-                  or_undefined(scale),
-                  or_undefined(found_inf)};
+  const Step step{self, grads, weight_decay, maximize, Rate(lr), scale, found_inf};
   for (const auto i : c10::irange(self.size())) {
     step.launch("adam", i, writes(means[i]), writes(squares[i]),
                 writes(amsgrad ? largest[i] : Tensor()), steps[i], real(beta1),
@@ -151,13 +139,7 @@ void adagrad(TensorList self, TensorList grads, TensorList sums, TensorList step
     return fall_back<Op>(self, grads, sums, steps, lr, lr_decay, weight_decay, eps,
                          maximize, scale, found_inf);
   }
-  const Step step{self,
-                  grads,
-                  weight_decay,
-                  maximize,
-                  Rate(lr),
-                  or_undefined(scale),
-                  or_undefined(found_inf)};
+  const Step step{self, grads, weight_decay, maximize, Rate(lr), scale, found_inf};
   for (const auto i : c10::irange(self.size())) {
     step.launch("adagrad", i, writes(sums[i]), steps[i], real(lr_decay), real(eps));
   }
