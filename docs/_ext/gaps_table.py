@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from docutils import nodes
+from myst_parser.slugs import github_slugify
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
@@ -40,8 +41,7 @@ class Gap:
     @property
     def row(self) -> str:
         """The gap as a row of a table in Markdown."""
-        title = re.sub(r"[^\w\- ]", "", self.title.lower()).replace(" ", "-")
-        link = f"[{self.title}]({self.page}.md#{title})"
+        link = f"[{self.title}]({self.page}.md#{github_slugify(self.title)})"
         state = OPEN.sub(r"open in \1", self.releases)
         return f"| {link} | {self.kind} | {state} | {self.workaround} |"
 

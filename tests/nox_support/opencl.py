@@ -6,6 +6,7 @@ import ctypes.util
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import nox
 
@@ -129,12 +130,9 @@ def record(session: nox.Session, tools: Path, commit: str) -> None:
     """Keep what the guide shows: the kit's verdicts, the bring-up, the times."""
     with step(session, "the kit with all levels, on both backends"):
         for name, env in (("openreg", drop_in(session, tools)), ("ocl", with_ocl())):
-            report = str(BUILD / f"{name}-all.json")
-            command = ["python", "-m", "torch_conformance", "--device", name]
-            command += ["--level", "0..5", "--json", report]
-            run(session, tools, *command, env=env, success_codes=[0, 1])
+            report = judge(session, tools, name, env, "0..5", success_codes=[0, 1])
             row = "ocl" if name == "ocl" else "openreg on OpenCL"
-            keep = ["python", "openreg/tests/tools/conformance/record.py", report]
+            keep = ["python", "openreg/tests/tools/conformance/record.py", str(report)]
             run(session, tools, *keep, row, commit)
     with step(session, "speed"):
         benchmark = ["python", "-P", "openreg/benchmarks/opencl.py", commit]
@@ -144,8 +142,17 @@ def record(session: nox.Session, tools: Path, commit: str) -> None:
         run(session, tools, *days, env=with_ocl())
 
 
-def judge(session: nox.Session, tools: Path, device: str, env: dict[str, str]) -> None:
-    """Run the conformance kit, from level 0 on."""
+def judge(
+    session: nox.Session,
+    tools: Path,
+    device: str,
+    env: dict[str, str],
+    levels: str = LEVELS,
+    **options: Any,
+) -> Path:
+    """Run the conformance kit; return the file of its report."""
+    report = BUILD / f"{device}.json"
     command = ["python", "-m", "torch_conformance", "--device", device]
-    command += ["--level", LEVELS, "--json", str(BUILD / f"{device}.json")]
-    run(session, tools, *command, env=env)
+    command += ["--level", levels, "--json", str(report)]
+    run(session, tools, *command, env=env, **options)
+    return report
