@@ -13,6 +13,7 @@ from cloning.full import inside
 from cloning.spelling import Spelling
 from cloning.target import write
 from ladder_page import FILES_PAGE, PAGE, files_page, measured_of, page
+from ladder_picture import PICTURE, picture
 from ladder_stages import OPENREG, STAGES, STARTER, TESTS, files_of, included
 from starter_build import install_starter, sources
 from starter_knockouts import quoted
@@ -40,6 +41,7 @@ def test_the_page_has_the_files_and_lines_of_the_sources():
     hint = "write it again: python openreg/tests/tools/ladder_page.py"
     assert PAGE.read_text() == page(SHOWN), hint
     assert FILES_PAGE.read_text() == files_page(), hint
+    assert PICTURE.read_text() == picture(), hint
 
 
 def test_the_last_stage_of_the_starter_passes_on_it(run_on_starter):

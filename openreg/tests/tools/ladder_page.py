@@ -16,6 +16,7 @@ from pathlib import Path
 TOOLS = Path(__file__).resolve().parent
 sys.path[:0] = [str(TOOLS), str(TOOLS.parent / "support")]
 
+from ladder_picture import PICTURE, description, picture  # noqa: E402
 from ladder_stages import (  # noqa: E402
     OPENREG,
     STAGES,
@@ -78,16 +79,10 @@ session runs [the portable tests](first-backend.md#test-it) on both stages, and 
 * **driver:** how many functions of the driver the stage calls for the first time.
 * **days:** an estimate for one engineer with experience of the driver, not measured.
 
-The picture shows the stages from the bottom up, and which of the two backends has their
-files.
+The tree grows by these numbers of files. The package and its device module are Python:
 
 ```{{diagram}} ladder
-:alt: Ten stages, from the bottom up. Stages 0 to 3 are the starter: name and \
-module, device and guard, allocate and copy, train by fallback. After stage 3 a \
-network trains. Stages 4 to 9 are the files of the large backend: streams, events \
-and asynchronous copies; native kernels; convolution, attention and recurrent \
-networks; random operators and mixed precision; profiler and graphs; distributed. \
-Stages 4 and 5 make the backend fast.
+:alt: {picture}
 ```
 
 The files of stages 0 to 3 are those of `openreg/starter`: a test checks that each file
@@ -144,7 +139,9 @@ def page(measured: Measured) -> str:
         counts = f"{len(files)} | {lines_} | {len(functions)} | {stage.days}"
         lines.append(f"| {link} | {counts} | {quoted(error)} |")
         parts.append(section(stage, printed, error, files, functions))
-    return "\n".join([HEAD.format(table="\n".join(lines)), *parts, TAIL])
+    return "\n".join(
+        [HEAD.format(table="\n".join(lines), picture=description()), *parts, TAIL]
+    )
 
 
 def files_page() -> str:
@@ -211,3 +208,4 @@ def by_folder(files: list[Path]) -> list[str]:
 if __name__ == "__main__":
     PAGE.write_text(page(measured_of(PAGE.read_text())))
     FILES_PAGE.write_text(files_page())
+    PICTURE.write_text(picture())
