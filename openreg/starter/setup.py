@@ -3,6 +3,7 @@ import os
 import shlex
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from zlib import crc32
 
@@ -38,11 +39,14 @@ class CMakeBuild(build_ext):
 
 # LITERALINCLUDE END: STARTER_SETUP
 # LITERALINCLUDE START: STARTER_SETUP_CALL
+# VENDOR: one build for each minor release of torch; no stable ABI has guard or hooks
+MINOR = ".".join(version("torch").split(".")[:2])
 # VENDOR: name your packages; without the entry point, programs import the backend
 setup(
     packages=["torch_starter", "torch_starter.starter"],
     ext_modules=[Extension("torch_starter._C", sources=[])],
     cmdclass={"build_ext": CMakeBuild},
+    install_requires=[f"torch=={MINOR}.*"],
     options={"egg_info": {"egg_base": str(ROOT / "build")}},
     entry_points={"torch.backends": ["torch_starter = torch_starter:_autoload"]},
 )
