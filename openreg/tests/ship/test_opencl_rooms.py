@@ -1,6 +1,7 @@
 # The second device has two rooms and nothing else; see docs/opencl/cost.md.
 import re
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ STAND_IN = (DEVICE / "driver/drop_in", DEVICE / "driver/tests")
 REAL = [path for path in SOURCES if not {*STAND_IN} & {*path.parents}]
 # Functions of the simulated driver alone, and its kernels.
 SIMULATION = re.compile(r"\borSim\w+|\borKernelAddress\b|kernels/cpu|cpu::launch")
+REGISTERED = re.compile(r'm\.impl\("([\w.]+)"|structured_or_fall_back\w*<op::(\w+)')
 INCLUDED = re.compile(r'^ *#include [<"]((?:csrc|oclrt|openreg|occl)[\w/.]*)', re.M)
 # What the kernels may see of the backend: what an operator of a vendor needs.
 OF_BACKEND = ("csrc/aten/", "csrc/kernels/", "csrc/runtime/")
@@ -49,6 +51,16 @@ def test_a_kernel_includes_headers_of_the_backend_and_of_the_driver(path):
     for name in INCLUDED.findall(path.read_text()):
         assert name.startswith((*OF_BACKEND, "oclrt")), name
         assert name.endswith(".h"), name
+
+
+def test_an_operator_has_one_kernel():
+    """PyTorch would keep the last one, and warn when the backend is loaded."""
+    files = [path for path in in_folder("kernels") if path.suffix == ".cpp"]
+    texts = [path.read_text() for path in files]
+    names = ["".join(match) for text in texts for match in REGISTERED.findall(text)]
+    spelled = Counter(name.replace(".", "_") for name in names)
+    assert len(spelled) > 100
+    assert [name for name, times in spelled.items() if times > 1] == []
 
 
 def test_nothing_of_the_copy_is_edited_by_hand(tmp_path):

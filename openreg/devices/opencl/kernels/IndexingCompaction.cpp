@@ -1,7 +1,6 @@
 // Finds elements that are not zero, in their order; see docs/opencl/kernels.md.
 #include "csrc/kernels/IndexingCompaction.h"
 
-#include <ATen/ops/count_nonzero_ops.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/nonzero_ops.h>
 
@@ -10,7 +9,6 @@
 #include "csrc/kernels/IndexingPlacement.h"
 #include "csrc/kernels/opencl/Fallback.h"
 #include "csrc/kernels/opencl/Launch.h"
-#include "csrc/runtime/device/OclGuard.h"
 
 namespace ocl::opencl {
 namespace {
@@ -117,19 +115,8 @@ struct IndicesArgument {
 
 bool nonzero(const Tensor& self, const Tensor& out) { return write_places(self, out); }
 
-Tensor count_nonzero(const Tensor& self, at::IntArrayRef dim) {
-  if (!dim.empty() || !supports(self.scalar_type())) {
-    return fall_back<op::count_nonzero_dim_IntList>(self, dim);
-  }
-  Tensor out = at::empty({}, self.options().dtype(at::kLong));
-  const OclGuard scope(self.device().index());
-  return write_count(self, out) ? out
-                                : fall_back<op::count_nonzero_dim_IntList>(self, dim);
-}
-
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   structured_or_fall_back<op::nonzero, op::nonzero_out, Nonzero>(m, nonzero);
-  m.impl("count_nonzero.dim_IntList", count_nonzero);
 }
 
 }  // namespace
@@ -160,15 +147,6 @@ bool write_places(const Tensor& self, const Tensor& out) {
            self, counts.sums, counts.chunk, writes(out), *placement, indices);
   }
   return taken;
-}
-
-bool write_count(const Tensor& self, const Tensor& out) {
-  const auto placement = placement_of(self, self);
-  if (placement && supports(self.scalar_type())) {
-    const ChunkCounts counts = count_chunks(self, out, *placement);
-    out.copy_(counts.sums[counts.chunks]);
-  }
-  return placement && supports(self.scalar_type());
 }
 
 }  // namespace ocl::opencl

@@ -16,7 +16,4 @@ bool write_where(const at::Tensor& out, const at::Tensor& mask,
 // tensor of int64 with any strides.
 bool write_places(const at::Tensor& self, const at::Tensor& out);
 
-// Writes how many elements of `self` are not zero to `out`, one int64.
-bool write_count(const at::Tensor& self, const at::Tensor& out);
-
 }  // namespace ocl::opencl
