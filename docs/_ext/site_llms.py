@@ -21,6 +21,8 @@ from sphinx.application import Sphinx
 
 FIRST_SENTENCE = re.compile(r"^.*?[.:!?](?=\s|$)", re.DOTALL)
 
+LINKED_ONLY = "Tables"  # the part of pages that only other pages link
+
 
 @dataclass(frozen=True)
 class Page:
@@ -67,7 +69,7 @@ def page_order(app: Sphinx) -> list[tuple[str, str]]:
         for name in toctree["includefiles"]:
             order.setdefault(name, toctree.get("caption") or "Pages")
     for name in sorted(app.env.found_docs):
-        order.setdefault(name, "Pages")
+        order.setdefault(name, LINKED_ONLY)
     return list(order.items())
 
 

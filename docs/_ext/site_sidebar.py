@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
-from site_llms import page_order
+from site_llms import LINKED_ONLY, page_order
 from sphinx.application import Sphinx
 
 LONGEST = 28  # letters of a title that fit the sidebar on one line
@@ -63,7 +63,11 @@ def parts_of(order: list[tuple[str, str]], under: dict[str, list[str]]) -> list[
 def sidebar(
     parts: list[Part], titles: dict[str, str], page: str, address: Address
 ) -> str:
-    """The sidebar as a page shows it that belongs to ``page``."""
+    """The sidebar as a page shows it that belongs to ``page``.
+
+    A page outside all parts, such as the front page, opens the first one.
+    """
+    opened = next((part for part in parts if page in part), (*parts, None)[0])
 
     def link(name: str) -> str:
         current = ' class="current" aria-current="page"' if name == page else ""
@@ -72,7 +76,7 @@ def sidebar(
     def lines() -> Iterator[str]:
         yield '<ul class="site-parts">'
         for part in parts:
-            yield f"<li><details{' open' if page in part else ''}>"
+            yield f"<li><details{' open' if part is opened else ''}>"
             yield f"<summary>{escape(part.title)}</summary><ul>"
             for chapter in part.chapters:
                 yield f"<li>{link(chapter.page)}"
@@ -100,7 +104,12 @@ def _settings(app: Sphinx) -> dict[str, Any]:
 def _prepare(app: Sphinx, env: object) -> None:
     """Read the map once, before the pages are written."""
     settings = _settings(app)
-    order = [pair for pair in page_order(app) if pair[0] != app.config.root_doc]
+    root = app.config.root_doc
+    order = [
+        (page, part)
+        for page, part in page_order(app)
+        if page != root and part != LINKED_ONLY
+    ]
     app.site_sidebar = (  # type: ignore[attr-defined]
         parts_of(order, settings.get("under", {})),
         short_titles(app, settings.get("titles", {})),
@@ -121,8 +130,6 @@ def _add(
         return app.builder.get_relative_uri(pagename, name)
 
     shown = context.get("site_belongs_to", pagename)
-    if not any(shown in part for part in parts):  # the front page, the search
-        shown = parts[0].chapters[0].page if parts else ""
     context["site_sidebar"] = sidebar(parts, titles, shown, address)
 
 

@@ -5,7 +5,7 @@ import re
 import tomllib
 from pathlib import Path
 
-from site_build import EXTENSIONS
+from site_build import EXTENSIONS, build
 from site_sidebar import LONGEST, parts_of, sidebar
 
 DOCS = EXTENSIONS.parent
@@ -43,6 +43,34 @@ def test_the_part_of_the_page_is_open() -> None:
 def test_the_chapter_of_the_page_shows_its_pages() -> None:
     for page in ("a/one", "a/one-more"):
         assert "a/one-more.html" in shown(page)
+
+
+def test_a_page_outside_all_parts_opens_the_first() -> None:
+    html = shown("index")
+    assert html.count("<details open>") == 1
+    assert "<details open>\n<summary>First" in html
+    assert "current" not in html
+
+
+def test_the_sidebar_leaves_out_pages_that_others_only_link(tmp_path: Path) -> None:
+    tree = "```{toctree}\n:caption: Part\n\none\n```\n"
+    pages = {
+        "index.md": f"# Home\n\n{tree}",
+        "one.md": "# One\n\nSee [a table](table.md).\n",
+        "table.md": "---\norphan: true\n---\n\n# Table\n",
+    }
+    settings = """
+extensions.append("site_sidebar")
+def show(app, pagename, templatename, context, doctree):
+    context["body"] = context.get("body", "") + context["site_sidebar"]
+def setup(app):
+    app.connect("html-page-context", show, priority=900)
+"""
+    built = build(tmp_path, pages, settings=settings)
+    assert built.code == 0, built.messages
+    home = built.text("index.html")
+    assert home.count("<summary>") == 1
+    assert "table.html" not in home.partition("site-parts")[2]
 
 
 def test_the_guide_shows_few_links_with_short_titles() -> None:
