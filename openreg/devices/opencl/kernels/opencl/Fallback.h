@@ -44,8 +44,13 @@ void fall_back_into(const std::tuple<Args...>& args, Outputs&... outputs) {
         } else if constexpr (sizeof...(Outputs) == 1) {
           (outputs.copy_(fall_back<Op>(each...)), ...);
         } else {
+          const auto copy = [](const at::Tensor& output, const at::Tensor& result) {
+            if (output.defined()) {  // the caller wants this one
+              output.copy_(result);
+            }
+          };
           const auto results = fall_back<Op>(each...);
-          std::apply([&](const auto&... result) { (outputs.copy_(result), ...); },
+          std::apply([&](const auto&... result) { (copy(outputs, result), ...); },
                      results);
         }
       },
