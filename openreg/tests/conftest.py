@@ -53,8 +53,10 @@ def pytest_collection_modifyitems(config, items):
     left_out: dict[str, list[str]] = {}
     deselected = []
     for item in items:
-        marks = item.iter_markers("needs")
-        missing = next(filter(None, (backend.lacks(**m.kwargs) for m in marks)), "")
+        needed = [mark.kwargs for mark in item.iter_markers("needs")]
+        if "no_fallback" in item.fixturenames:
+            needed.append({"capability": "a kernel for every operator"})
+        missing = next(filter(None, (backend.lacks(**what) for what in needed)), "")
         if missing:
             deselected.append(item)
             left_out.setdefault(missing, []).append(item.name)

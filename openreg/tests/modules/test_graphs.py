@@ -9,6 +9,8 @@ from graphs_support import DEVICE, Graph, capture, ones
 from holding import hold
 from torch import nn
 
+pytestmark = pytest.mark.needs(capability="graphs")
+
 
 def same(actual, expected):
     torch.testing.assert_close(actual.cpu(), expected.cpu())

@@ -130,6 +130,7 @@ def test_numbers_that_do_not_fit_are_refused_on_the_host(call, message):
     assert (x + 1).tolist() == [2.0, 2.0]  # the device goes on
 
 
+@pytest.mark.usefixtures("no_fallback")
 @pytest.mark.parametrize("dtype", [torch.uint16, torch.uint64, torch.float8_e4m3fn])
 def test_dtypes_without_addition_are_refused_on_the_host(dtype):
     for device in ("cpu", "openreg"):
@@ -158,6 +159,7 @@ def test_memory_shared_until_it_is_written_stays_on_its_device():
     assert_close(y.cpu(), torch.arange(8.0) + 1)
 
 
+@pytest.mark.needs(capability="kernels of the host")
 def test_a_kernel_that_fails_stops_the_device_and_says_why(run_forked):
     program = """
         import ctypes, pathlib, torch, torch_openreg

@@ -125,6 +125,7 @@ def test_memory_waits_for_no_stream_of_another_device_type(elements):
         x.record_stream(torch.Stream("cpu"))
 
 
+@pytest.mark.needs(capability="kernels of the host")
 def test_memory_of_a_recorded_stream_waits_for_it(run_forked):
     program = (
         KERNEL_FROM_PYTHON
@@ -146,6 +147,7 @@ def test_memory_of_a_recorded_stream_waits_for_it(run_forked):
     assert process.stdout == "True\nTrue\n", process.stderr
 
 
+@pytest.mark.needs(capability="kernels of the host")
 def test_a_recorded_tensor_can_die_after_a_fault_and_after_a_fork(run_forked):
     program = (
         KERNEL_FROM_PYTHON
@@ -173,6 +175,7 @@ def test_a_recorded_tensor_can_die_after_a_fault_and_after_a_fork(run_forked):
     assert process.stdout == "child\n0\nalive\n", process.stderr
 
 
+@pytest.mark.needs(capability="kernels of the host")
 def test_a_storage_can_be_resized_on_another_stream(run_forked):
     program = (
         KERNEL_FROM_PYTHON

@@ -20,6 +20,9 @@ STAND_IN = (DEVICE / "driver/drop_in", DEVICE / "driver/tests")
 REAL = [path for path in SOURCES if not {*STAND_IN} & {*path.parents}]
 # Functions of the simulated driver alone, and its kernels.
 SIMULATION = re.compile(r"\borSim\w+|\borKernelAddress\b|kernels/cpu|cpu::launch")
+BLOCK = re.compile(
+    r"^TORCH_LIBRARY_IMPL\(aten, PrivateUse1, m\) \{\n(.*?)^\}", re.M | re.S
+)
 REGISTERED = re.compile(r'm\.impl\("([\w.]+)"|structured_or_fall_back\w*<op::(\w+)')
 INCLUDED = re.compile(r'^ *#include [<"]((?:csrc|oclrt|openreg|occl)[\w/.]*)', re.M)
 # What the kernels may see of the backend: what an operator of a vendor needs.
@@ -57,9 +60,16 @@ def test_an_operator_has_one_kernel():
     """PyTorch would keep the last one, and warn when the backend is loaded."""
     files = [path for path in in_folder("kernels") if path.suffix == ".cpp"]
     texts = [path.read_text() for path in files]
-    names = ["".join(match) for text in texts for match in REGISTERED.findall(text)]
-    spelled = Counter(name.replace(".", "_") for name in names)
-    assert len(spelled) > 100
+    copied = texts_of(Spelling("ocl", "oclrt"), 8)
+    texts += [
+        text
+        for path, text in copied.items()
+        if path.startswith(("csrc/aten/ops/", "csrc/aten/host/", "csrc/aten/Reg"))
+    ]
+    blocks = [block for text in texts for block in BLOCK.findall(text)]
+    found = [name for block in blocks for name in REGISTERED.findall(block)]
+    spelled = Counter("".join(match).replace(".", "_") for match in found)
+    assert len(spelled) > 200
     assert [name for name, times in spelled.items() if times > 1] == []
 
 

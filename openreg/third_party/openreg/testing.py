@@ -12,7 +12,10 @@ from typing import Any
 
 import torch
 
-CAPABILITIES = {"memory that the host cannot touch", "hold", "delay", "full memory"}
+CAPABILITIES = {
+    *("memory that the host cannot touch", "hold", "delay", "full memory"),
+    *("kernels of the host", "a kernel for every operator", "graphs"),
+}
 
 
 def _simulator() -> Any:

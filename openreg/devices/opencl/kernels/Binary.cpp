@@ -63,17 +63,29 @@ bool clamp(at::TensorIteratorBase& iterator) {
                         : pointwise(iterator, {"at_most(a, b)"});
 }
 
+// A number that does not fit the dtype is an error, as in ATen's kernels of the CPU.
+struct AddsScaled : ComputesWithNumbers {
+  using ComputesWithNumbers::ComputesWithNumbers;
+
+  bool operator()(at::TensorIteratorBase& iterator, const at::Scalar& alpha) const {
+    if (iterator.common_dtype() == at::kHalf) {
+      alpha.toHalf();
+    }
+    return ComputesWithNumbers::operator()(iterator, alpha);
+  }
+};
+
 }  // namespace
 
 // LITERALINCLUDE START: BINARY_FORMULAS
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   structured_or_fall_back<op::add_Tensor, op::add_out, meta::structured_add_Tensor>(
-      m, ComputesWithNumbers("a + p * b"));
+      m, AddsScaled("a + p * b"));
   structured_or_fall_back<op::mul_Tensor, op::mul_out, meta::structured_mul_Tensor>(
       m, Computes("a * b"));
   // LITERALINCLUDE END: BINARY_FORMULAS
   structured_or_fall_back<op::sub_Tensor, op::sub_out, meta::structured_sub_Tensor>(
-      m, ComputesWithNumbers("a - p * b"));
+      m, AddsScaled("a - p * b"));
   structured_or_fall_back<op::div_Tensor, op::div_out, meta::structured_div_Tensor>(
       m, Computes("a / b"));
   structured_or_fall_back<op::div_Tensor_mode, op::div_out_mode,

@@ -91,12 +91,15 @@ bool normalize(Kind kind, const Shape& shape, const Tensor& input, const Tensor&
   const Tensor rstds = dense_output(rstd);
   const Tensor run_mean = dense_output(running.mean);
   const Tensor run_var = dense_output(running.var);
+  const auto statistics = [&](const Tensor& run) {  // given ones are only read
+    return running.given ? opencl::argument(run) : opencl::writes(run);
+  };
   const int64_t items = Range::kGroup;
   launch(kNorm, "normalize_rows",
          options(kind, input, running.given ? running.mean : mean,
                  dtype_of_first({weight, bias, mean}), running.given, items),
          Range::groups(shape.rows, items), opencl::writes(y), opencl::writes(means),
-         opencl::writes(rstds), opencl::writes(run_mean), opencl::writes(run_var), x,
+         opencl::writes(rstds), statistics(run_mean), statistics(run_var), x,
          dense(weight), dense(bias), Number(eps, value),
          Number(running.momentum, value), shape);
   copy_back(out, y);

@@ -68,10 +68,6 @@ bool prod(const Tensor& self, int64_t dim, bool, OptionalDtype, const Tensor& ou
                 out);
 }
 
-Tensor prod_of_all(const Tensor& self, OptionalDtype dtype) {
-  return op::prod_dim_int::call(self.reshape({-1}), 0, /*keepdim=*/false, dtype);
-}
-
 bool count_nonzero(const Tensor& self, at::IntArrayRef dims, const Tensor& out) {
   return reduce("COUNT", self, dims_of(self, OptionalIntArrayRef(dims)), at::kLong,
                 out);
@@ -191,7 +187,6 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   structured_or_fall_back<op::nansum, op::nansum_out, Nansum>(m, nansum);
   structured_or_fall_back<op::prod_dim_int, op::prod_int_out,
                           meta::structured_prod_dim_int>(m, prod);
-  m.impl("prod", prod_of_all);
   structured_or_fall_back_without_out<op::count_nonzero_dim_IntList, CountNonzero>(
       m, count_nonzero);
 

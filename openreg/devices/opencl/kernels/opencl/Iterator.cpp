@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 
+#include "csrc/aten/common/TensorMemory.h"
 #include "csrc/runtime/device/OclGuard.h"
 
 namespace ocl::opencl {
@@ -163,6 +164,7 @@ bool pointwise(at::TensorIteratorBase& iterator, const Formula& formula,
   Numbers values(compute);
   for (const auto k : c10::irange(1, iterator.ntensors())) {
     if (iterator.is_cpu_scalar(k)) {
+      check_storage(iterator.tensor(k));  // item() reads what is not there
       // Rounded or wrapped first, as an element of the common dtype would be.
       values.set(k - 1, Number(iterator.tensor(k).to(dtype).item(), compute));
     }
