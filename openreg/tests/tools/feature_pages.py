@@ -52,8 +52,8 @@ features also have an extension point that PyTorch added later:
 
 {later}
 
-`openreg/tests/tools/feature_pages.py` writes this page from a list of the features, and
-tests check that each test, chapter and name on it exists.
+`openreg/tests/tools/feature_pages.py` writes this page from a list of the features,
+and tests check that each test, chapter and name on it exists.
 
 ## Features for your first release
 
@@ -61,7 +61,7 @@ tests check that each test, chapter and name on it exists.
 |---|---|
 | shows that it works | the required features, stages 0 to 3 |
 | trains one model fast | streams, events, the caching allocator, native kernels |
-| runs research programs | stages 4 to 7, because such programs use dropout and autocast |
+| runs research programs | stages 4 to 7, because they use dropout and autocast |
 | trains large models | graphs, the profiler, collectives, sharded attention |
 | serves models | graphs or generated kernels, mixed precision |
 

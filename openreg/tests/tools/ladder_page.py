@@ -66,9 +66,9 @@ random
 stream
 ```
 
-The copy contains neither files nor registrations of later stages. `--stage 5` adds those
-of stage 5, and so on; [make it yours](../ship/make-it-yours.md) explains the copy. The
-session runs [the portable tests](first-backend.md#test-it) on both copies, and on the
+The copy contains neither files nor registrations of later stages. `--stage 5` adds
+those of stage 5, and so on; [make it yours](../ship/make-it-yours.md) explains the
+copy. The session runs [the portable tests](first-backend.md#test-it) on both copies, and on the
 copy at stage 4 also [the kernel](first-kernel.md) that was written for the starter.
 
 ## Stages of bring-up
@@ -183,7 +183,7 @@ def section(
     output = "; ".join(f"`{line}`" for line in printed.splitlines())
     text = [
         f"## {stage.number}. {stage.title}\n",
-        f"{stage.what} Chapters: {stage.pages}. Test: `openreg/tests/{stage.test}`.\n",
+        f"{stage.what} See {stage.pages}, and the test `openreg/tests/{stage.test}`.\n",
         f"```{{literalinclude}} {program}",
         ":language: python",
         f":start-after: {MARKER} START: LADDER_STAGE_{stage.number}",
@@ -191,7 +191,7 @@ def section(
         *([f":emphasize-text: {LONG[stage.number]}"] if stage.number in LONG else []),
         "```\n",
         *([STAND_IN.format(marker=MARKER)] if stage.number == 0 else []),
-        f"It prints {output}. Without this stage:\n",
+        f"It prints {output}. Without this stage, it fails with this error:\n",
         f"> {quoted(error)}\n",
         f"The stage adds [{len(files)} files]({FILES}#{anchor(stage)}) and "
         f"{len(functions) or 'no'} new driver call{'s' * (len(functions) != 1)}.\n",

@@ -42,10 +42,10 @@ WIDTH, LEFT, TOP = 380, 130, 44  # of the drawing, of the first column, of the f
 COLUMN, ROW = 25, 22
 DESCRIPTION = (
     "A row for each folder, a column for each of the stages 0 to 9, and in each cell "
-    "the number of files that the stage adds to the folder. The starter, stages 0 to 3, "
-    "has {starter} files. Stage 4 fills the runtime, the operators and the package; "
-    "stages 5 to 7 fill the kernels; stages 8 and 9 add new folders: graph and profiler, "
-    "then ipc, distributed and _inductor. The large backend adds {large} files."
+    "the number of files that the stage adds to the folder. The starter, stages 0 to "
+    "3, has {starter} files. Stage 4 fills the runtime, the operators and the package; "
+    "stages 5 to 7 fill the kernels; stages 8 and 9 add new folders: graph and "
+    "profiler, then ipc, distributed and _inductor. The large backend adds {large} files."
 )
 
 
