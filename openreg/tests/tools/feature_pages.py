@@ -67,7 +67,7 @@ and tests check that each test, chapter and name on it exists.
 
 ## Recap
 
-* {required} required features make a backend that trains, and the starter has all of them.
+* {required} required features make a backend that trains. They are all in the starter.
 * You copy the whole backend, then write driver functions and kernels.
 * Each feature has a test, and a chapter that explains it.
 

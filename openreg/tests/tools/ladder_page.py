@@ -68,8 +68,9 @@ stream
 
 The copy contains neither files nor registrations of later stages. `--stage 5` adds
 those of stage 5, and so on; [make it yours](../ship/make-it-yours.md) explains the
-copy. The session runs [the portable tests](first-backend.md#test-it) on both copies, and on the
-copy at stage 4 also [the kernel](first-kernel.md) that was written for the starter.
+copy. The session runs [the portable tests](first-backend.md#test-it) on both copies,
+and on the copy at stage 4 also [the kernel](first-kernel.md) that was written for the
+starter.
 
 ## Stages of bring-up
 

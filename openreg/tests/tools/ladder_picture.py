@@ -45,7 +45,8 @@ DESCRIPTION = (
     "the number of files that the stage adds to the folder. The starter, stages 0 to "
     "3, has {starter} files. Stage 4 fills the runtime, the operators and the package; "
     "stages 5 to 7 fill the kernels; stages 8 and 9 add new folders: graph and "
-    "profiler, then ipc, distributed and _inductor. The large backend adds {large} files."
+    "profiler, then ipc, distributed and _inductor. The large backend adds {large} "
+    "files."
 )
 
 
