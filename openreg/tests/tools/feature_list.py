@@ -36,7 +36,7 @@ FEATURES = [
     Feature(
         "Devices",
         True,
-        "the current device, a late start, forks",
+        "the current device, initialization at first use, forks",
         "runtime/test_device.py",
         "runtime/device",
         1,
@@ -66,7 +66,7 @@ FEATURES = [
         1,
     ),
     Feature(
-        "End of the process",
+        "Process exit",
         True,
         "`AutogradExit`",
         "operators/test_exit.py",
@@ -92,7 +92,7 @@ FEATURES = [
     Feature(
         "Copies",
         True,
-        "`_copy_from`, and the one that resizes",
+        "`_copy_from`, `_copy_from_and_resize`",
         "operators/test_minimal.py",
         "operators/minimal-copies",
         2,
@@ -130,7 +130,7 @@ FEATURES = [
         4,
     ),
     Feature(
-        "Settings and statistics of memory",
+        "Memory settings and statistics",
         False,
         "`AcceleratorAllocatorConfig`",
         "runtime/test_memory_report.py",
@@ -146,7 +146,7 @@ FEATURES = [
         4,
     ),
     Feature(
-        "Storages of your own",
+        "Custom storages",
         False,
         "`SetStorageImplCreate`",
         "runtime/test_storage.py",
@@ -162,7 +162,7 @@ FEATURES = [
         4,
     ),
     Feature(
-        "Trace of a tool",
+        "Tracing hooks for debugging tools",
         False,
         "`PyInterpreter::trace_gpu_*`",
         "runtime/test_guard.py",
@@ -180,7 +180,7 @@ FEATURES = [
     Feature(
         "One native kernel",
         False,
-        "the function of an operator, a kernel, a launch",
+        "a host function, a kernel, and its launch",
         "operators/test_registration.py",
         "start/first-kernel",
         5,
@@ -226,7 +226,7 @@ FEATURES = [
         6,
     ),
     Feature(
-        "A backward of your own",
+        "Custom backward",
         False,
         "`AutogradPrivateUse1`",
         "operators/test_autograd.py",
@@ -242,7 +242,7 @@ FEATURES = [
         6,
     ),
     Feature(
-        "Products with weights of 8 and 4 bits",
+        "Products with 8-bit and 4-bit weights",
         False,
         "`_int_mm`, `_weight_int8pack_mm`, `_weight_int4pack_mm`, `_scaled_mm`",
         "operators/test_quantized_products.py",
@@ -308,7 +308,7 @@ FEATURES = [
     Feature(
         "Memory shared by processes",
         False,
-        "reductions of `torch.multiprocessing`",
+        "reductions for `torch.multiprocessing`",
         "frontend/test_multiprocessing.py",
         "frontend/ipc",
         9,
@@ -340,7 +340,7 @@ FEATURES = [
     Feature(
         "Sharded attention",
         False,
-        "strategies of DTensor",
+        "DTensor strategies",
         "modules/test_sharding_attention.py",
         "modules/sharding-attention",
         9,
@@ -371,12 +371,12 @@ LATER = [
         "Generated kernels",
         "`torch.<name>._inductor_backend_init`",
         "inductor has no hook of its own",
-        "Inductor finds `Scheduling` in the device module",
+        "Inductor found `Scheduling` in the device module",
     ),
     Later(
         "Collectives",
         "entry point `torch.distributed.backends`",
         "communication backends have no entry point",
-        "the import of the backend registers the name",
+        "the import of the backend registered the name",
     ),
 ]

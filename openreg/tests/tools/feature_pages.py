@@ -24,51 +24,51 @@ FINDER = OPENREG.parent / "cmake/FindInstalledTorch.cmake"
 HEAD = """\
 # Features
 
-Plan your backend with this page: it lists what a backend can have, whether common
+Use this page to plan your backend: it lists what a backend can have, whether common
 programs need it, and which test shows that it works. Read [the ladder](ladder.md)
 first.
 
-You do not collect the files of a feature. One command
-[copies the backend whole](../ship/make-it-yours.md), under the name of your device, and
-leaves out the later stages of the [ladder](ladder.md) if you want to. A feature of the
-copy then needs the driver functions or the kernels that it calls, and a decision
-wherever a `VENDOR:` comment asks for one.
+You need not collect the files of a feature yourself. One command
+[copies the whole backend](../ship/make-it-yours.md) under the name of your device, and
+can leave out the later stages of the [ladder](ladder.md). For a feature of the copy,
+you then write the driver functions or the kernels that it calls, and decide wherever
+there is a `VENDOR:` comment.
 
 A feature is **required** if common programs fail without it. The page on
 [the starter without a piece](../reference/starter-knockouts.md) shows how they fail.
 Everything else is optional. Without it, operators run by fallback, programs are slower,
-or they get an error of the [error index](../reference/error-index.md).
+or they raise an error that the [error index](../reference/error-index.md) lists.
 
 {table}
 
-* **you implement:** what PyTorch calls or looks up. The copy already implements it,
-  except for your kernels.
-* **stage:** of the [ladder](ladder.md). Features up to stage 3 are in the
-  [starter](first-backend.md), with fewer lines than in the large backend.
+* **you implement:** what PyTorch calls or looks up. Except for your kernels, the copy
+  already implements it.
+* **stage:** the stage of the [ladder](ladder.md). The [starter](first-backend.md) has
+  the features up to stage 3, in fewer lines than the large backend.
 
-All features need torch {oldest} or newer, and CMake stops with an error for an older
+All features need torch {oldest} or newer; CMake stops with an error for an older
 release. A [table](../ship/upgrading-changes.md) lists what newer releases change. These
-features also have an extension point that came later:
+features also have an extension point that PyTorch added later:
 
 {later}
 
-`openreg/tests/tools/feature_pages.py` writes this page from a list of the features.
-Tests check that each test, chapter and name on it exists.
+`openreg/tests/tools/feature_pages.py` writes this page from a list of the features,
+and tests check that each test, chapter and name on it exists.
 
-## What to take
+## Features for your first release
 
-| the first release of your device | take |
+| the first release of your device | implement |
 |---|---|
 | shows that it works | the required features, stages 0 to 3 |
 | trains one model fast | streams, events, the caching allocator, native kernels |
-| runs the programs of researchers | stages 4 to 7: they use dropout and autocast |
+| runs research programs | stages 4 to 7, because they use dropout and autocast |
 | trains large models | graphs, the profiler, collectives, sharded attention |
 | serves models | graphs or generated kernels, mixed precision |
 
 ## Recap
 
-* {required} required features make a backend that trains. The starter has all of them.
-* You copy the backend whole, and write driver functions and kernels.
+* {required} required features make a backend that trains. They are all in the starter.
+* You copy the whole backend, then write driver functions and kernels.
 * Each feature has a test, and a chapter that explains it.
 
 Next: [architecture](architecture.md), or the chapter of the first feature you need.
@@ -102,7 +102,7 @@ def later() -> str:
     features = {feature.name: feature for feature in FEATURES}
     return "\n".join(
         f"* [{one.feature}]({link(features[one.feature])}): {one.point}, "
-        f"from torch {since(one.gap)} on. Before, {one.before}."
+        f"from torch {since(one.gap)} on. Before that, {one.before}."
         for one in LATER
     )
 

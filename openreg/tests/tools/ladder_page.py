@@ -36,19 +36,20 @@ MARKER = "LITERALINCLUDE"  # alone: a line with more of it would be one
 HEAD = """\
 # The ladder
 
-After this page you know the stages of bring-up: the order in which to build a backend,
-and what works after each stage. You also know the error that shows that the next stage
-is missing. Read [copies and fallback](first-fallback.md) of your first backend first:
-that backend is stages 0 to 3.
+A backend is too large to write at once, so this guide divides it into ten stages, each
+of which you can run and test. This page lists them in the order in which to build them,
+with what works after each stage and the error that you get without it. Read [copies and
+fallback](first-fallback.md) of your first backend first: that backend is stages 0 to 3.
 
-Each stage has a program. `nox -s ladder -- all` builds every stage and runs two
-programs on it. The program of the stage passes, and the program of the next stage
-fails. Without `all`, it builds the stages up to 4. The errors below are those of these
-runs, where `...` is the rest of a long line. If one differs, the session fails.
+Each stage has a program that shows what the stage is for. `nox -s ladder -- all` builds
+every stage and runs two programs on it: the program of the stage must pass, and the
+program of the next stage must fail. Without `all`, the session stops at stage 4. The
+errors below come from these runs, with `...` for the rest of a long line, and the
+session fails if one of them differs.
 
 Stages 0 to 3 are the starter, without the files of later stages. From stage 4 on, the
-files are those of the large backend, cut down to the stage. `new_backend.py` brings
-them to a copy of the starter, whose driver and kernels stay:
+files are those of the large backend, cut down to the stage. `new_backend.py` adds them
+to a copy of the starter, and leaves its driver and its kernels unchanged:
 
 ```{{transcript}}
 $ NEW="$OPENREG_REPOSITORY/openreg/new_backend.py"
@@ -65,40 +66,44 @@ random
 stream
 ```
 
-The copy has neither files nor registrations of later stages. `--stage 5` adds those of
-stage 5, and so on; [make it yours](../ship/make-it-yours.md) explains the copy. The
-session runs [the portable tests](first-backend.md#test-it) on both stages, and at stage
-4 also [the kernel](first-kernel.md) that was written for the starter.
+The copy contains neither files nor registrations of later stages. `--stage 5` adds
+those of stage 5, and so on; [make it yours](../ship/make-it-yours.md) explains the
+copy. The session runs [the portable tests](first-backend.md#test-it) on both copies,
+and on the copy at stage 4 also [the kernel](first-kernel.md) that was written for the
+starter.
 
 ## Stages of bring-up
 
 {table}
 
-* **files, lines:** what to add, without the files of the stages before. The lines are
-  neither blank nor markers of snippets, and rounded to hundreds from stage 4 on.
-* **driver:** how many functions of the driver the stage calls for the first time.
-* **days:** an estimate for one engineer with experience of the driver, not measured.
+* **files, lines:** what the stage adds to the stages before it. Blank lines and snippet
+  markers do not count, and from stage 4 on the lines are rounded to hundreds.
+* **driver:** how many driver functions the stage calls for the first time.
+* **days:** an estimate, not a measurement, for one engineer who has experience with the
+  driver.
 
-The tree grows by these numbers of files. The package and its device module are Python:
+The picture shows how many files each stage adds to each folder. The package and its
+device module are Python:
 
 ```{{diagram}} ladder
 :alt: {picture}
 ```
 
-The files of stages 0 to 3 are those of `openreg/starter`: a test checks that each file
-is in one stage. From stage 4 on they are those of the large backend, with its package
-for Python. `openreg/cloning/stages.py` names what each stage brings, and removes from a
-copy the table rows, bindings and imports of the files that are not there.
+The files of stages 0 to 3 are those of `openreg/starter`, and a test checks that each
+file is in one stage. From stage 4 on, the files are those of the large backend,
+including its Python package. `openreg/cloning/stages.py` lists what each stage adds. It
+also removes from a copy the table rows, bindings and imports that belong to missing
+files.
 """
 FILES_HEAD = """\
 # Files of each stage
 
-Each stage of [the ladder](../start/ladder.md) with the files that it brings, and the
-functions of the driver that these call for the first time. `nox -s ladder -- all`
-builds every stage from exactly these files.
+For each stage of [the ladder](../start/ladder.md), this page lists the files that it
+adds, and the driver functions that these files call for the first time.
+`nox -s ladder -- all` builds every stage from exactly these files.
 """
 STAND_IN = """\
-There is no C++ yet. A file `_C.py` stands in for it:
+There is no C++ yet, so a file `_C.py` stands in for it:
 
 ```{{literalinclude}} ../../openreg/tests/examples/ladder/stand_in.py
 :language: python
@@ -109,9 +114,9 @@ There is no C++ yet. A file `_C.py` stands in for it:
 TAIL = """\
 ## Recap
 
-* After stage 3 a network trains. Every operator is right and slow.
+* After stage 3 a network trains: every operator computes correct results, but slowly.
 * Stages 4 and 5 make the backend fast.
-* Stages 6 to 9 add convolutions, mixed precision, tools and processes.
+* Stages 6 to 9 add convolutions, mixed precision, the profiler, graphs and collectives.
 
 Next: [the driver map](../ship/driver-map.md).
 """
@@ -179,7 +184,7 @@ def section(
     output = "; ".join(f"`{line}`" for line in printed.splitlines())
     text = [
         f"## {stage.number}. {stage.title}\n",
-        f"{stage.what} Chapters: {stage.pages}. Test: `openreg/tests/{stage.test}`.\n",
+        f"{stage.what} See {stage.pages}, and the test `openreg/tests/{stage.test}`.\n",
         f"```{{literalinclude}} {program}",
         ":language: python",
         f":start-after: {MARKER} START: LADDER_STAGE_{stage.number}",
@@ -187,11 +192,10 @@ def section(
         *([f":emphasize-text: {LONG[stage.number]}"] if stage.number in LONG else []),
         "```\n",
         *([STAND_IN.format(marker=MARKER)] if stage.number == 0 else []),
-        f"It prints {output}. Without this stage:\n",
+        f"It prints {output}. Without this stage, it fails with this error:\n",
         f"> {quoted(error)}\n",
-        f"It brings [{len(files)} files]({FILES}#{anchor(stage)}), with "
-        f"{len(functions)} driver function{'s' * (len(functions) != 1)} that no stage "
-        "before it calls.\n",
+        f"The stage adds [{len(files)} files]({FILES}#{anchor(stage)}) and "
+        f"{len(functions) or 'no'} new driver call{'s' * (len(functions) != 1)}.\n",
     ]
     return "\n".join(text)
 

@@ -42,11 +42,11 @@ WIDTH, LEFT, TOP = 380, 130, 44  # of the drawing, of the first column, of the f
 COLUMN, ROW = 25, 22
 DESCRIPTION = (
     "A row for each folder, a column for each of the stages 0 to 9, and in each cell "
-    "the number of files that the stage brings to the folder. The starter, stages 0 to "
-    "3, brings {starter} files. Stage 4 fills the runtime, the operators and the "
-    "package; stages 5 to 7 fill the kernels; stages 8 and 9 add folders of their own: "
-    "graph and profiler, then ipc, distributed and _inductor. The large backend brings "
-    "{large} files."
+    "the number of files that the stage adds to the folder. The starter, stages 0 to "
+    "3, has {starter} files. Stage 4 fills the runtime, the operators and the package; "
+    "stages 5 to 7 fill the kernels; stages 8 and 9 add new folders: graph and "
+    "profiler, then ipc, distributed and _inductor. The large backend adds {large} "
+    "files."
 )
 
 
@@ -82,7 +82,7 @@ def counts() -> dict[tuple[int, int], int]:
 
 
 def description() -> str:
-    """The drawing in words, for who does not see it."""
+    """Describe the drawing for readers who cannot see it."""
     starter = sum(len(files_of(stage)) for stage in STAGES if stage.in_starter)
     large = sum(len(files_of(stage)) for stage in STAGES if not stage.in_starter)
     return DESCRIPTION.format(starter=starter, large=large)

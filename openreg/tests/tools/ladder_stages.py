@@ -54,7 +54,7 @@ STAGES = [
     Stage(
         1,
         "Device and guard",
-        "Devices can be counted and switched, and have a default stream.",
+        "Programs can count and switch devices, and each device has a default stream.",
         "[devices](../runtime/device.md), [guard](../runtime/guard.md), "
         "[hooks](../runtime/hooks.md)",
         "1",
@@ -70,7 +70,7 @@ STAGES = [
     Stage(
         2,
         "Allocate and copy",
-        "Tensors are created, viewed, and copied in all directions.",
+        "Programs can create and view tensors, and copy them in all directions.",
         "[first operators](first-operators.md), "
         "[minimal operators](../operators/minimal.md)",
         "2",
@@ -86,7 +86,7 @@ STAGES = [
     Stage(
         3,
         "Train by fallback",
-        "Networks train: the CPU runs all operators.",
+        "Networks train, because the CPU runs all operators.",
         "[fallback](../operators/fallback.md)",
         "1",
         "start/test_first_backend.py",
@@ -95,7 +95,7 @@ STAGES = [
     Stage(
         4,
         "Streams, events, asynchronous copies",
-        "Work and copies overlap, and memory is cached.",
+        "Kernels and copies overlap, and freed memory is cached.",
         "[streams](../runtime/stream.md), [events](../runtime/event.md), "
         "[memory](../runtime/memory.md), [host memory](../runtime/host-memory.md)",
         "10",
@@ -105,8 +105,9 @@ STAGES = [
         5,
         "Native kernels",
         "Operators run on the device. Without this stage they fall back silently, so "
-        "the program looks for the overloads "
-        "[to write first](../operators/registration.md#the-out-overload-first).",
+        "the program checks that the overloads "
+        "[to write first](../operators/registration.md#the-out-overload-first) have "
+        "kernels.",
         "[registration](../operators/registration.md), "
         "[structured operators](../operators/structured.md)",
         "20",
@@ -116,7 +117,7 @@ STAGES = [
         6,
         "Convolution, attention, recurrent networks",
         "These layers run on the device. Before this stage they run on the CPU, so the "
-        "program refuses to fall back.",
+        "program disables the fallback.",
         "[composite kernels](../operators/composite.md)",
         "10",
         "operators/test_composite.py",
@@ -124,7 +125,7 @@ STAGES = [
     Stage(
         7,
         "Random operators and mixed precision",
-        "Kernels draw random numbers, and autocast chooses dtypes.",
+        "Kernels generate random numbers, and autocast chooses dtypes.",
         "[random kernels](../runtime/random-kernels.md), [amp](../modules/amp.md), "
         "[serialization](../frontend/serialization.md)",
         "5",
@@ -133,7 +134,7 @@ STAGES = [
     Stage(
         8,
         "Profiler and graphs",
-        "Kernels appear in a trace, and are captured and replayed.",
+        "Kernels appear in a profiler trace, and graphs capture and replay them.",
         "[profiler](../modules/profiler.md), [graphs](../modules/graphs.md)",
         "10",
         "modules/test_graphs.py",
