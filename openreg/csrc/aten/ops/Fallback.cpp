@@ -123,6 +123,9 @@ void check_devices(const c10::FunctionSchema& schema,
                   "Expected all tensors to be on the same device, but found at least "
                   "two devices, ",
                   device, " and ", tensor.device(), ", in ", schema.name());
+      if (from_host && tensor.layout() == at::kStrided) {
+        check_storage(tensor);  // a CPU kernel would read beyond it
+      }
     });
   }
 }
