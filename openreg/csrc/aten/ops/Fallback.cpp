@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "csrc/aten/common/TensorMemory.h"
 #include "csrc/runtime/random/OpenRegGenerator.h"
 #include "csrc/runtime/random/Philox.h"
 #include "csrc/runtime/stream/StreamCapture.h"
