@@ -2,7 +2,6 @@
 // docs/modules/triton-compiler.md.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -89,9 +88,11 @@ int run_grid(const Slots& slots, const Body& body) {
   return 0;
 }
 
+inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
 // The end of a loop over elements before the limit of a mask.
 inline int clamp_end(int64_t limit, int size) {
-  return static_cast<int>(std::clamp<int64_t>(limit, 0, size));
+  return static_cast<int>(limit < 0 ? 0 : limit < size ? limit : size);
 }
 
 // Pointers and numbers: a program that makes an address of a number that it loaded has

@@ -119,7 +119,7 @@ def smaller(low: Lowering, a: str | None, b: str | None) -> str | None:
     """Return the smaller of two limits."""
     if a is None or b is None:
         return b if a is None else a
-    return low.emit("i64", f"std::min({a}, {b})")
+    return low.emit("i64", f"smaller({a}, {b})")
 
 
 def affine_tensor(
