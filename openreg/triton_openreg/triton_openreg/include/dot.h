@@ -1,18 +1,9 @@
 // The product of two blocks; see docs/modules/triton-compiler.md.
 #pragma once
 
-#include <type_traits>
+#include "math_functions.h"
 
 namespace triton_openreg {
-
-template <class T>
-T multiply_add(T a, T b, T c) {
-#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
-  if constexpr (std::is_same_v<T, float>) return __builtin_fmaf(a, b, c);
-  if constexpr (std::is_same_v<T, double>) return __builtin_fma(a, b, c);
-#endif
-  return a * b + c;
-}
 
 // c += a @ b. A tile of c stays in registers while all of k goes by.
 template <int M, int N, int K, class T>
