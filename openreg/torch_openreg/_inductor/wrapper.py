@@ -24,12 +24,16 @@ class _OpenRegLines(PythonWrapperCodegen):
         call_args: list[str],
         *,
         device: torch.device | None = None,
+        triton: bool = True,
         **kwargs: Any,
     ) -> None:
-        """Write the call of a launcher: pointers, sizes, index of the device."""
-        if device is None or device.type != "openreg":
+        """Write the call of a launcher: pointers, sizes, index of the device.
+
+        A kernel of the CPU, and one of Triton, is called as torch does.
+        """
+        if triton or device is None or device.type != "openreg":
             super()._generate_kernel_call_helper(
-                kernel_name, call_args, device=device, **kwargs
+                kernel_name, call_args, device=device, triton=triton, **kwargs
             )
         else:
             where = str(device.index or 0)

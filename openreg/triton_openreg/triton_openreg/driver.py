@@ -1,0 +1,130 @@
+# Devices, streams and kernels, as Triton asks for them; see
+# docs/modules/triton-launch.md.
+"""What Triton's runtime calls. Of these members, only five are abstract in Triton."""
+
+from __future__ import annotations
+
+import functools
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from triton.backends.compiler import GPUTarget
+from triton.backends.driver import DriverBase
+
+MAX_SCRATCH = 8 << 20  # bytes of one program's blocks, kept between its loops
+WARP_SIZE = 1  # a program is one thread
+MAX_THREADS = 1024  # num_warps has no effect: any number that a GPU allows is accepted
+
+
+# LITERALINCLUDE START: DRIVER_UTILS
+class OpenRegUtils:
+    """Properties of devices, and how compiled code gets there."""
+
+    @staticmethod
+    @functools.cache
+    def get_device_properties(device: int) -> dict[str, Any]:
+        """Return what Triton and kernels with persistent programs look up."""
+        import torch
+
+        found = torch.openreg.get_device_properties(device)
+        return {
+            "max_shared_mem": MAX_SCRATCH,
+            "multiprocessor_count": found.multi_processor_count,
+            "warpSize": WARP_SIZE,
+            "arch": f"{found.major}.{found.minor}",
+        }
+
+    @staticmethod
+    def load_binary(
+        name: str, binary: bytes, shared: int, device: int
+    ) -> tuple[Any, Any, int, int, int]:
+        """Load a kernel: module, function, registers, spills, most threads.
+
+        The file has a new name each time, since ``dlopen`` returns what it has loaded
+        under a name before.
+        """
+        from .launcher import native
+
+        with tempfile.NamedTemporaryFile(prefix=f"{name[:64]}-", suffix=".so") as file:
+            Path(file.name).write_bytes(binary)
+            kernel = native().load(file.name, name)
+        return kernel, kernel, 0, 0, MAX_THREADS
+
+    @staticmethod
+    def set_printf_fifo_size(size: int) -> None:
+        """Do nothing: ``device_print`` writes to the process's own output."""
+
+
+# LITERALINCLUDE END: DRIVER_UTILS
+
+
+# LITERALINCLUDE START: DRIVER
+class OpenRegDriver(DriverBase):
+    """The active driver of a process whose accelerator is openreg."""
+
+    def __init__(self) -> None:
+        import torch
+
+        from . import launcher
+
+        self.utils = OpenRegUtils()
+        self.launcher_cls = launcher.OpenRegLauncher
+        self.get_current_device = torch.openreg.current_device
+        self.set_current_device = torch.openreg.set_device
+        self.get_current_stream = launcher.raw_stream
+
+    @classmethod
+    def is_active(cls) -> bool:
+        """Return whether there is a device; Triton asks each driver once."""
+        import torch
+
+        return hasattr(torch, "openreg") and torch.openreg.is_available()
+
+    def get_current_target(self) -> GPUTarget:
+        """Return what to compile for: the current device."""
+        arch = self.utils.get_device_properties(self.get_current_device())["arch"]
+        return GPUTarget("openreg", arch, WARP_SIZE)
+
+    def get_active_torch_device(self) -> Any:
+        """Return the current device of torch."""
+        import torch
+
+        return torch.device("openreg", self.get_current_device())
+
+    def get_device_interface(self) -> Any:
+        """Return the module with ``synchronize`` and ``Event``, for timing."""
+        import torch
+
+        return torch.openreg
+
+    def map_python_to_cpp_type(self, ty: str) -> str:
+        """Return the C type of an argument, for programs that launch without Python."""
+        from .launcher import LETTERS
+
+        if ty.startswith("*"):
+            return "void*"
+        names = {"?": "int8_t", "e": "uint16_t", "g": "uint16_t"}
+        names |= {"f": "float", "d": "double"}
+        letter = LETTERS[ty]
+        sign = "u" if ty.startswith("u") else ""
+        return names.get(letter) or f"{sign}int{ty.lstrip('iu')}_t"
+
+    def get_benchmarker(self) -> Any:
+        """Return Triton's own timing, which uses the members around this one."""
+        from triton.testing import do_bench
+
+        return do_bench
+
+    def get_empty_cache_for_benchmark(self) -> Any:
+        """Return memory whose writing empties the caches between two timings."""
+        import torch
+
+        return torch.empty(1 << 20, dtype=torch.int8, device="openreg")
+
+    def clear_cache(self, cache: Any) -> None:
+        """Write it."""
+        cache.zero_()
+
+
+# LITERALINCLUDE END: DRIVER
