@@ -23,10 +23,13 @@ SETTINGS: Any = config  # torch declares a class and takes a module
 # VENDOR: what generates your kernels: Triton, or a code generator of your own
 # LITERALINCLUDE START: INDUCTOR_REGISTER
 def register() -> None:
-    """Make ``torch.compile`` generate code for the device. May be called again."""
+    """Make ``torch.compile`` generate code for the device.
+
+    To be called again after a change of ``config.backend``.
+    """
     register_backend_for_device(  # (1)
         "openreg",
-        choose_scheduling,
+        choose_scheduling(),
         OpenRegWrapper,
         device_custom_config=SETTINGS,  # (2)
     )

@@ -11,8 +11,8 @@ import sys
 
 from torch.utils import _config_module
 
-# What generates the kernels: "loops", which is C++, or "triton". Like other settings of
-# Inductor, it can be patched: with config.patch(backend="triton").
+# What generates the kernels: "loops", which is C++, or "triton". After a change, call
+# torch_openreg._inductor.register().
 backend: str = os.environ.get("OPENREG_INDUCTOR", "loops")
 
 

@@ -2,9 +2,12 @@
 # docs/modules/triton-inductor.md.
 """The switch between the two; what compiles Triton kernels is ``triton_openreg``."""
 
-from typing import Any
+from torch._inductor.codegen.common import get_scheduling_for_device
+from torch._inductor.codegen.triton import TritonScheduling
+from torch._inductor.scheduler import BaseScheduling
 
 from . import config
+from .kernels import OpenRegScheduling
 
 INSTALL = (
     "Install Triton and its backend for this device: pip install triton and "
@@ -28,29 +31,39 @@ def why_no_triton() -> str | None:
 
 
 # LITERALINCLUDE START: CHOOSE_SCHEDULING
-def choose_scheduling(scheduler: Any) -> Any:
+def choose_scheduling() -> type[BaseScheduling]:
     """Return the code generator that ``config.backend`` names.
 
-    Inductor calls this once for each graph.
-
     Raises:
-        RuntimeError: it is Triton, which is not installed.
-        ValueError: it is none of the two.
+        ImportError: it is Triton, which is not installed.
+        ValueError: there is no code generator of this name.
     """
     if config.backend == "loops":
-        from .kernels import OpenRegScheduling
+        return OpenRegScheduling
+    if config.backend != "triton":
+        raise ValueError(
+            "OPENREG_INDUCTOR, and backend in torch_openreg._inductor.config, is loops "
+            f"or triton, not {config.backend!r}"
+        )
+    if words := why_no_triton():
+        raise ImportError(words)
+    return TritonScheduling
 
-        return OpenRegScheduling(scheduler)
-    if config.backend == "triton":
-        from torch._inductor.codegen.triton import TritonScheduling
 
-        if words := why_no_triton():
-            raise RuntimeError(words)
-        return TritonScheduling(scheduler)
-    raise ValueError(
-        "OPENREG_INDUCTOR, and backend of torch_openreg._inductor.config, is loops or "
-        f"triton, not {config.backend!r}"
-    )
+def check_registered() -> None:
+    """Refuse to compile with another code generator than the cache's key says.
+
+    Inductor wants a class, and not a function that chooses one, so a change of the
+    setting has no effect before the next registration.
+
+    Raises:
+        RuntimeError: ``config.backend`` was changed, and ``register`` not called.
+    """
+    if get_scheduling_for_device("openreg") is not choose_scheduling():
+        raise RuntimeError(
+            f"torch_openreg._inductor.config.backend is now {config.backend!r}: call "
+            "torch_openreg._inductor.register() after a change"
+        )
 
 
 # LITERALINCLUDE END: CHOOSE_SCHEDULING

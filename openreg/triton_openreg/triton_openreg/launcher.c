@@ -154,9 +154,9 @@ static PyObject* launch(PyObject* self, PyObject* const* args, Py_ssize_t count)
   if (count != 8) return PyErr_Format(PyExc_TypeError, "launch() takes 8 arguments");
   const Kernel* kernel = PyCapsule_GetPointer(args[0], kKernel);
   const char* types = PyBytes_AsString(args[1]);
-  const int64_t number = PyLong_AsLongLong(args[3]);
   int64_t grid[3] = {PyLong_AsLongLong(args[4]), PyLong_AsLongLong(args[5]),
                      PyLong_AsLongLong(args[6])};
+  orStream_t stream = (orStream_t)PyLong_AsVoidPtr(args[3]);
   if (PyErr_Occurred()) return NULL;
   if (!PyTuple_Check(args[7]) || !PyTuple_Check(args[2]) ||
       PyTuple_GET_SIZE(args[7]) != PyBytes_GET_SIZE(args[1]) ||
@@ -165,15 +165,9 @@ static PyObject* launch(PyObject* self, PyObject* const* args, Py_ssize_t count)
                         PyBytes_GET_SIZE(args[1]));
   if (grid[0] <= 0 || grid[1] <= 0 || grid[2] <= 0) return PyLong_FromLong(0);
 
-  int current = 0, device = 0;  // (1)
-  orStream_t stream = number < 0 ? NULL : (orStream_t)number;
-  orError_t error = orGetDevice(&current);
-  if (number < 0)
-    device = (int)~number;
-  else if (error == orSuccess)
-    error = orStreamGetDevice(stream, &device);
-  if (error != orSuccess) return PyLong_FromLong(error);
-
+  int device;
+  const orError_t found = orStreamGetDevice(stream, &device);  // (1)
+  if (found != orSuccess) return PyLong_FromLong(found);
   const Py_ssize_t length = PyBytes_GET_SIZE(args[1]);
   int64_t* slots = malloc((3 + length) * sizeof(int64_t));  // (2)
   if (slots == NULL) return PyErr_NoMemory();
@@ -188,11 +182,9 @@ static PyObject* launch(PyObject* self, PyObject* const* args, Py_ssize_t count)
       return NULL;
     }
   }
+  orError_t error;
   Py_BEGIN_ALLOW_THREADS;  // (3)
-  if (device != current) error = orSetDevice(device);
-  if (error == orSuccess)
-    error = orLaunchKernel(kernel->name, kernel->code, slots, free, stream);
-  if (device != current) (void)orSetDevice(current);
+  error = orLaunchKernel(kernel->name, kernel->code, slots, free, stream);
   Py_END_ALLOW_THREADS;
   if (error != orSuccess) free(slots);
   return PyLong_FromLong(error);

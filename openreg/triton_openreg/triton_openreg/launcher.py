@@ -139,14 +139,13 @@ class OpenRegLauncher:
 
 # LITERALINCLUDE START: LAUNCHER_STREAM
 def raw_stream(device: int) -> int:
-    """Return what ``launch`` takes for the current stream of a device.
+    """Return the driver's handle of the current stream of a device.
 
-    The handle of a default stream is 0 on every device, and means that of the current
-    one, as with CUDA. Triton passes a stream without its device, so the default stream
-    of a device is named by a negative number: ``~device``.
+    The default stream of every device has the handle 0, which means that of the current
+    device, as with CUDA: a caller makes the device current before it launches.
     """
     stream: Any = torch.accelerator.current_stream(device)
-    return stream.native_handle or ~device
+    return stream.native_handle
 
 
 # LITERALINCLUDE END: LAUNCHER_STREAM
