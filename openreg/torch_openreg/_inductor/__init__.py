@@ -9,7 +9,6 @@ from torch._inductor.codegen.common import (
     register_backend_for_device,
     register_device_op_overrides,
 )
-
 from torch._inductor.runtime.benchmarking import register_benchmarker
 
 from . import config

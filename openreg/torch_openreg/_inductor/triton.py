@@ -2,6 +2,10 @@
 # docs/modules/triton-inductor.md.
 """The switch between the two; what compiles Triton kernels is ``triton_openreg``."""
 
+import functools
+import logging
+
+import torch._inductor.config
 from torch._inductor.codegen.common import get_scheduling_for_device
 from torch._inductor.codegen.triton import TritonScheduling
 from torch._inductor.scheduler import BaseScheduling
@@ -9,6 +13,7 @@ from torch._inductor.scheduler import BaseScheduling
 from . import config
 from .kernels import OpenRegScheduling
 
+_log = logging.getLogger("torch_openreg")
 INSTALL = (
     "Install Triton and its backend for this device: pip install triton and "
     "openreg/triton_openreg of the repository of torch_openreg"
@@ -64,6 +69,21 @@ def check_registered() -> None:
             f"torch_openreg._inductor.config.backend is now {config.backend!r}: call "
             "torch_openreg._inductor.register() after a change"
         )
+    settings = torch._inductor.config
+    if config.backend == "triton" and (
+        settings.max_autotune or settings.max_autotune_gemm
+    ):
+        warn_of_max_autotune()
+
+
+@functools.cache
+def warn_of_max_autotune() -> None:
+    """Say once what the device does not get."""
+    _log.warning(
+        "max-autotune tunes fused kernels, and no matrix products: Inductor has Triton "
+        "templates only for the devices in torch._inductor.utils.GPU_TYPES, so "
+        "products are operators of the device"
+    )
 
 
 # LITERALINCLUDE END: CHOOSE_SCHEDULING

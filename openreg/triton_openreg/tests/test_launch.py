@@ -132,7 +132,7 @@ def test_a_profile_has_the_name_of_the_kernel(tensors):
         launch(*tensors)
         torch.openreg.synchronize()
     rows = [event for event in profile.events() if event.name == "add"]
-    assert [str(row.device_type) for row in rows] == ["DeviceType.PrivateUse1"]
+    assert [str(row.device_type) for row in rows] == ["DeviceType.OPENREG"]
 
 
 def test_launch_hooks(tensors, monkeypatch):
