@@ -12,7 +12,9 @@ from typing import Any
 from triton.backends.compiler import GPUTarget
 from triton.backends.driver import DriverBase
 
-MAX_SCRATCH = 8 << 20  # bytes of one program's blocks, kept between its loops
+# Bytes of the blocks that a kernel keeps: they are on the stack of the thread that runs
+# it, which has 8 MiB by default.
+MAX_SCRATCH = 4 << 20
 WARP_SIZE = 1  # a program is one thread
 MAX_THREADS = 1024  # num_warps has no effect: any number that a GPU allows is accepted
 

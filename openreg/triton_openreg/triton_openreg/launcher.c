@@ -21,16 +21,17 @@ typedef struct {
 static const char kKernel[] = "triton_openreg.kernel";
 
 static PyObject* load(PyObject* self, PyObject* args) {
-  const char *path, *symbol;
+  const char *path, *name;
   (void)self;
-  if (!PyArg_ParseTuple(args, "ss:load", &path, &symbol)) return NULL;
+  if (!PyArg_ParseTuple(args, "ss:load", &path, &name)) return NULL;
   void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  void* code = library == NULL ? NULL : dlsym(library, symbol);
+  void* code = library == NULL ? NULL : dlsym(library, "kernel");
+  if (library != NULL && code == NULL) code = dlsym(library, name);
   if (code == NULL) return PyErr_Format(PyExc_OSError, "load(): %s", dlerror());
-  Kernel* kernel = malloc(sizeof(Kernel) + strlen(symbol) + 1);
+  Kernel* kernel = malloc(sizeof(Kernel) + strlen(name) + 1);
   if (kernel == NULL) return PyErr_NoMemory();
   memcpy(&kernel->code, &code, sizeof(code));
-  strcpy(kernel->name, symbol);
+  strcpy(kernel->name, name);
   return PyCapsule_New(kernel, kKernel, NULL);
 }
 // LITERALINCLUDE END: LAUNCHER_LOAD
