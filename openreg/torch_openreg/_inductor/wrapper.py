@@ -29,12 +29,12 @@ class _OpenRegLines(PythonWrapperCodegen):
         triton: bool = True,
         **kwargs: Any,
     ) -> None:
-        """Write the call of a launcher: pointers, sizes, index of the device."""
+        """Write the call of a kernel on its device."""
         if device is None or device.type != "openreg":
             super()._generate_kernel_call_helper(
                 kernel_name, call_args, device=device, triton=triton, **kwargs
             )
-        elif triton:  # (1)
+        elif triton:
             self.codegen_device_guard_enter(device.index or 0)
             super()._generate_kernel_call_helper(
                 kernel_name, call_args, device=device, triton=True, **kwargs
