@@ -41,6 +41,7 @@ from nox_support.starter import (  # noqa: E402
     train_on_starter,
     write_pages,
 )
+from nox_support.triton import TRITON_PAGES, try_triton  # noqa: E402
 from nox_support.wheels import check_wheel  # noqa: E402
 
 BUILD = ROOT / "build"
@@ -95,7 +96,10 @@ TYPED_TOOLS = ["noxfile.py", "tests/nox_support", "openreg/new_backend.py"]
 TYPED_TOOLS += ["openreg/cloning", "openreg/check_wheel.py", "openreg/merge_wheels.py"]
 TYPED_TOOLS += ["openreg/try_wheel.py", "tests/lint_workflows.py"]
 TYPED_SOURCES = {  # by the environment that has what they import
-    "tests": [*TYPED_TOOLS, *PACKAGES, KIT_SOURCES[1], *TYPED_PROGRAMS],
+    "tests": [
+        *(*TYPED_TOOLS, *PACKAGES, KIT_SOURCES[1], *TYPED_PROGRAMS),
+        "openreg/triton_openreg/triton_openreg",
+    ],
     "docs": ["docs/_ext"],
 }
 BACKEND_TESTS = "openreg/tests"
@@ -260,6 +264,15 @@ def opencl(session: nox.Session) -> None:
 
 
 @nox.session(venv_backend="none", default=False)
+def triton(session: nox.Session) -> None:
+    """Compile Triton kernels for the device; -- short, without the zoo of models."""
+    install_backend(session)
+    docs_tools = environment(session, "docs")
+    environment(session, "clients")  # the next one borrows from it
+    try_triton(session, environment(session, "triton"), docs_tools)
+
+
+@nox.session(venv_backend="none", default=False)
 def compiler(session: nox.Session) -> None:
     """Compile the operator database for the device: takes an hour."""
     tools = install_backend(session)
@@ -397,7 +410,7 @@ def run_changed_pages(session: nox.Session) -> Path:
     sources = fingerprint(EXAMPLE_SOURCES)
     stale = {}
     for page in sorted(str(path.relative_to(ROOT)) for path in find_pages()):
-        if page.startswith(OPENCL_PAGES):  # nox -s opencl runs them
+        if page.startswith((OPENCL_PAGES, TRITON_PAGES)):  # sessions of their own
             continue
         stamp = BUILD / "pages" / f"{page.replace('/', '-')}.key"
         key = fingerprint([page], sources)

@@ -29,6 +29,7 @@ BORROWS = {  # environments from others
     "clients": ["tests"],
     "coverage": ["docs", "tests"],
     "live": ["docs", "tests"],
+    "triton": ["clients", "tests"],
 }
 
 
