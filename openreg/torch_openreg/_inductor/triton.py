@@ -35,7 +35,6 @@ def why_no_triton() -> str | None:
 # LITERALINCLUDE END: WHY_NO_TRITON
 
 
-# LITERALINCLUDE START: CHOOSE_SCHEDULING
 def choose_scheduling() -> type[BaseScheduling]:
     """Return the code generator that ``config.backend`` names.
 
@@ -43,6 +42,7 @@ def choose_scheduling() -> type[BaseScheduling]:
         ImportError: it is Triton, which is not installed.
         ValueError: there is no code generator of this name.
     """
+    # LITERALINCLUDE START: CHOOSE_SCHEDULING
     if config.backend == "loops":
         return OpenRegScheduling
     if config.backend != "triton":
@@ -53,6 +53,7 @@ def choose_scheduling() -> type[BaseScheduling]:
     if words := why_no_triton():
         raise ImportError(words)
     return TritonScheduling
+    # LITERALINCLUDE END: CHOOSE_SCHEDULING
 
 
 def check_registered() -> None:
@@ -86,4 +87,3 @@ def warn_of_max_autotune() -> None:
     )
 
 
-# LITERALINCLUDE END: CHOOSE_SCHEDULING

@@ -18,7 +18,6 @@ from .ttir import Unsupported
 HERE = Path(__file__).parent
 
 
-# LITERALINCLUDE START: TRITON_OPTIONS
 @dataclass(frozen=True)
 class OpenRegOptions:
     """What a launch may set, and what Triton's front end reads.
@@ -52,10 +51,6 @@ class OpenRegOptions:
         return hashlib.sha256(repr(self).encode()).hexdigest()
 
 
-# LITERALINCLUDE END: TRITON_OPTIONS
-
-
-# LITERALINCLUDE START: TRITON_BACKEND
 class OpenRegBackend(BaseBackend):
     """Compiles kernels: ``ttir``, then ``cpp``, then ``so``."""
 
@@ -66,12 +61,14 @@ class OpenRegBackend(BaseBackend):
         """Return whether a target is this device."""
         return target.backend == "openreg"
 
+    # LITERALINCLUDE START: TRITON_HASH
     def hash(self) -> str:
         """Return what else decides on the machine code: our sources, the toolchain."""
         digest = hashlib.sha256(toolchain.fingerprint().encode())
         for source in sorted((*HERE.rglob("*.py"), *HERE.rglob("*.h"))):
             digest.update(source.read_bytes())
         return f"openreg-{digest.hexdigest()[:16]}"
+    # LITERALINCLUDE END: TRITON_HASH
 
     def parse_options(self, options: dict[str, Any]) -> OpenRegOptions:
         """Keep the options that this backend has; other backends have others."""
@@ -108,14 +105,13 @@ class OpenRegBackend(BaseBackend):
                 "the Gluon language describes the hardware of GPUs; "
                 "write the kernel in triton.language"
             )
+        # LITERALINCLUDE START: TRITON_ADD_STAGES
         stages["ttir"] = make_ttir
         stages["cpp"] = make_cpp
         stages["so"] = lambda source, metadata: toolchain.build(
             source, fusion=options.enable_fp_fusion
         )
-
-
-# LITERALINCLUDE END: TRITON_BACKEND
+        # LITERALINCLUDE END: TRITON_ADD_STAGES
 
 
 # LITERALINCLUDE START: TRITON_STAGES

@@ -19,7 +19,6 @@ WARP_SIZE = 1  # a program is one thread
 MAX_THREADS = 1024  # num_warps has no effect: any number that a GPU allows is accepted
 
 
-# LITERALINCLUDE START: DRIVER_UTILS
 class OpenRegUtils:
     """Properties of devices, and how compiled code gets there."""
 
@@ -37,6 +36,7 @@ class OpenRegUtils:
             "arch": f"{found.major}.{found.minor}",
         }
 
+    # LITERALINCLUDE START: DRIVER_LOAD
     @staticmethod
     def load_binary(
         name: str, binary: bytes, shared: int, device: int
@@ -52,16 +52,13 @@ class OpenRegUtils:
             Path(file.name).write_bytes(binary)
             kernel = native().load(file.name, name)
         return kernel, kernel, 0, 0, MAX_THREADS
+    # LITERALINCLUDE END: DRIVER_LOAD
 
     @staticmethod
     def set_printf_fifo_size(size: int) -> None:
         """Do nothing: ``device_print`` writes to the process's own output."""
 
 
-# LITERALINCLUDE END: DRIVER_UTILS
-
-
-# LITERALINCLUDE START: DRIVER
 class OpenRegDriver(DriverBase):
     """The active driver of a process whose accelerator is openreg."""
 
@@ -70,11 +67,13 @@ class OpenRegDriver(DriverBase):
 
         from . import launcher
 
+        # LITERALINCLUDE START: DRIVER_MEMBERS
         self.utils = OpenRegUtils()
         self.launcher_cls = launcher.OpenRegLauncher
         self.get_current_device = torch.openreg.current_device
         self.set_current_device = torch.openreg.set_device
         self.get_current_stream = launcher.raw_stream
+        # LITERALINCLUDE END: DRIVER_MEMBERS
 
     @classmethod
     def is_active(cls) -> bool:
@@ -129,4 +128,3 @@ class OpenRegDriver(DriverBase):
         cache.zero_()
 
 
-# LITERALINCLUDE END: DRIVER

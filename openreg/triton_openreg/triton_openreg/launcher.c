@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-// LITERALINCLUDE START: LAUNCHER_LOAD
 // A loaded kernel. It is never unloaded: a graph of the driver may hold its address,
 // and a trace its name.
 typedef struct {
@@ -34,9 +33,7 @@ static PyObject* load(PyObject* self, PyObject* args) {
   strcpy(kernel->name, name);
   return PyCapsule_New(kernel, kKernel, NULL);
 }
-// LITERALINCLUDE END: LAUNCHER_LOAD
 
-// LITERALINCLUDE START: LAUNCHER_POINTER
 // The address of a tensor, or an address itself. -1 with an exception if the device
 // that runs the kernel cannot reach it: there, the kernel would be a fault.
 static int pointer(PyObject* value, int device, int64_t* slot) {
@@ -67,7 +64,6 @@ static int pointer(PyObject* value, int device, int64_t* slot) {
   }
   return -1;
 }
-// LITERALINCLUDE END: LAUNCHER_POINTER
 
 static int integer(PyObject* value, int bits, int is_signed, int64_t* slot) {
   int64_t number;
@@ -108,7 +104,6 @@ static int floating(PyObject* value, char type, int64_t* slot) {
   return 0;
 }
 
-// LITERALINCLUDE START: LAUNCHER_SLOT
 // Writes one argument. The letters are those of Python's struct, and P for an address,
 // g for bfloat16, ? for a truth value.
 static int write_slot(char type, PyObject* value, int device, int64_t* slot) {
@@ -134,7 +129,6 @@ static int write_slot(char type, PyObject* value, int device, int64_t* slot) {
       return floating(value, type, slot);
   }
 }
-// LITERALINCLUDE END: LAUNCHER_SLOT
 
 // Says which argument an exception is about.
 static void name_argument(PyObject* names, Py_ssize_t index) {
@@ -148,7 +142,6 @@ static void name_argument(PyObject* names, Py_ssize_t index) {
   Py_XDECREF(trace);
 }
 
-// LITERALINCLUDE START: LAUNCHER_LAUNCH
 // launch(kernel, types, names, stream, x, y, z, arguments): the driver's error code.
 static PyObject* launch(PyObject* self, PyObject* const* args, Py_ssize_t count) {
   (void)self;
@@ -166,6 +159,7 @@ static PyObject* launch(PyObject* self, PyObject* const* args, Py_ssize_t count)
                         PyBytes_GET_SIZE(args[1]));
   if (grid[0] <= 0 || grid[1] <= 0 || grid[2] <= 0) return PyLong_FromLong(0);
 
+  // LITERALINCLUDE START: LAUNCHER_SLOTS
   int device;
   const orError_t found = orStreamGetDevice(stream, &device);  // (1)
   if (found != orSuccess) return PyLong_FromLong(found);
@@ -189,8 +183,8 @@ static PyObject* launch(PyObject* self, PyObject* const* args, Py_ssize_t count)
   Py_END_ALLOW_THREADS;
   if (error != orSuccess) free(slots);
   return PyLong_FromLong(error);
+  // LITERALINCLUDE END: LAUNCHER_SLOTS
 }
-// LITERALINCLUDE END: LAUNCHER_LAUNCH
 
 // What was wrong with a launch that returned a code.
 static PyObject* describe(PyObject* self, PyObject* code) {

@@ -17,14 +17,12 @@ from typing import Any
 import torch
 from triton.runtime.build import compile_module_from_src
 
-# LITERALINCLUDE START: LAUNCHER_TYPES
 LETTERS = {  # of launcher.c
     **{"constexpr": "x", "i1": "?", "u1": "?"},
     **{"i8": "b", "i16": "h", "i32": "i", "i64": "q"},
     **{"u8": "B", "u16": "H", "u32": "I", "u64": "Q"},
     **{"fp16": "e", "bf16": "g", "fp32": "f", "f32": "f", "fp64": "d"},
 }
-# LITERALINCLUDE END: LAUNCHER_TYPES
 DESCRIPTOR = re.compile(r"tensordesc<(\w+)\[([^\]]*)\]")
 
 
@@ -83,7 +81,6 @@ def flatten(type_: Any, value: Any) -> Iterator[Any]:
         yield value
 
 
-# LITERALINCLUDE START: LAUNCHER
 class OpenRegLauncher:
     """Launches one compiled kernel; Triton makes it, and calls it on each launch.
 
@@ -125,6 +122,7 @@ class OpenRegLauncher:
         if not self.flat:
             pairs = zip(self.types, args, strict=True)
             args = tuple(part for pair in pairs for part in flatten(*pair))
+        # LITERALINCLUDE START: LAUNCHER_CALL
         if enter is not None:
             enter(launch_metadata)
         error = self.launch(function, self.letters, self.names, stream, x, y, z, args)
@@ -132,9 +130,7 @@ class OpenRegLauncher:
             raise torch.AcceleratorError(f"openreg: {native().describe(error)}")
         if leave is not None:
             leave(launch_metadata)
-
-
-# LITERALINCLUDE END: LAUNCHER
+        # LITERALINCLUDE END: LAUNCHER_CALL
 
 
 # LITERALINCLUDE START: LAUNCHER_STREAM

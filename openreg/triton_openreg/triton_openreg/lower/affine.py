@@ -70,7 +70,6 @@ def times(low: Lowering, element: str, x: str, y: str) -> str:
     return low.emit(element, f"{x} * {y}")
 
 
-# LITERALINCLUDE START: TRITON_LIMITS
 def limits_of(
     low: Lowering, op: Operation, args: list[Value], shape: tuple[int, ...]
 ) -> Limits | None:
@@ -97,9 +96,6 @@ def limits_of(
     more = " + 1" if kind == "sle" else ""
     limit = low.emit("i64", f"int64_t{{{right.base}}} - {left.base}{more}")
     return tuple(limit if d == moving[0] else None for d in range(len(shape)))
-
-
-# LITERALINCLUDE END: TRITON_LIMITS
 
 
 def known_limits(low: Lowering, mask: Value) -> Limits | None:

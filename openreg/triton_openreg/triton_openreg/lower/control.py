@@ -80,7 +80,6 @@ def if_(low: Lowering, op: Operation) -> list[Value]:
     return results
 
 
-# LITERALINCLUDE START: TRITON_FOR
 @lowers("scf.for")
 def for_(low: Lowering, op: Operation) -> list[Value]:
     """A loop; blocks of addresses stay ``base + i * step`` if every iteration lets them.
@@ -112,9 +111,6 @@ def for_(low: Lowering, op: Operation) -> list[Value]:
         moving = [n for n in moving if n not in failed]
         low.restore(state)
         state = low.save()
-
-
-# LITERALINCLUDE END: TRITON_FOR
 
 
 def try_for(

@@ -2,7 +2,6 @@
 """``tl.dot``, of two or three dimensions."""
 
 
-
 from ..ttir import Operation
 from .registry import Lowering, lowers
 from .values import Indices, Tensor, Value
@@ -10,7 +9,6 @@ from .values import Indices, Tensor, Value
 ACCUMULATED_IN = {"f16": "f32", "bf16": "f32", "f8E5M2": "f32", "f8E4M3FN": "f32"}
 
 
-# LITERALINCLUDE START: TRITON_DOT
 @lowers("tt.dot")
 def dot(low: Lowering, op: Operation) -> Value:
     """a @ b + c, in the type of c; of 16 bits, in float32."""
@@ -33,9 +31,6 @@ def dot(low: Lowering, op: Operation) -> Value:
         ]
         low.do(f"dot<{m}, {n}, {k}>({', '.join(places)});")
     return converted(low, target, c.element)
-
-
-# LITERALINCLUDE END: TRITON_DOT
 
 
 def converted(low: Lowering, source: Tensor, element: str) -> Tensor:

@@ -17,6 +17,7 @@ EXPRESSIONS = {
        (("add", "+"), ("sub", "-"), ("mul", "*"), ("div", "/"))},
     **{f"arith.{name}i": f"{{0}} {sign} {{1}}" for name, sign in
        (("add", "+"), ("sub", "-"), ("mul", "*"), ("and", "&"), ("or", "|"), ("xor", "^"))},
+    # LITERALINCLUDE START: TRITON_EXPRESSIONS
     "arith.remf": "remainder_of({0}, {1})",
     "arith.negf": "-{0}",
     "arith.divsi": "divide({0}, {1})",
@@ -24,6 +25,7 @@ EXPRESSIONS = {
     "arith.divui": "divide(to_unsigned({0}), to_unsigned({1}))",
     "arith.remui": "remainder_of(to_unsigned({0}), to_unsigned({1}))",
     "arith.floordivsi": "floor_divide({0}, {1})",
+    # LITERALINCLUDE END: TRITON_EXPRESSIONS
     "arith.ceildivsi": "-floor_divide(-{0}, {1})",
     "arith.shli": "shift_left({0}, {1})",
     "arith.shrsi": "shift_right({0}, {1})",
@@ -135,7 +137,6 @@ def result_type(op: Operation) -> str:
     return type_
 
 
-# LITERALINCLUDE START: TRITON_ELEMENTWISE
 @lowers(*EXPRESSIONS, "arith.cmpi", "arith.cmpf", "tt.addptr", "tt.fp_to_fp")
 @lowers("tt.clampf", "tt.extern_elementwise")
 def elementwise(low: Lowering, op: Operation) -> Value:
@@ -179,9 +180,6 @@ def elementwise(low: Lowering, op: Operation) -> Value:
     if several and cost >= WORTH_A_BUFFER and affine is None:
         return low.buffered(tensor)
     return tensor
-
-
-# LITERALINCLUDE END: TRITON_ELEMENTWISE
 
 
 def uniform_base(value: Tensor) -> str | None:

@@ -125,7 +125,6 @@ class FunctionLowering(Writer):
 
     # ---- branches between blocks --------------------------------------------------
 
-    # LITERALINCLUDE START: TRITON_FLOW
     def flow(
         self,
         blocks: list[Block],
@@ -165,7 +164,6 @@ class FunctionLowering(Writer):
         else:
             finish([self.env[x] for x in end.operands])
 
-    # LITERALINCLUDE END: TRITON_FLOW
 
     def branch(
         self, blocks: list[Block], text: str, finish: Callable[[list[Value]], None]

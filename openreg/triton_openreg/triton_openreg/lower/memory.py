@@ -42,7 +42,6 @@ def prefix_loops(
         yield outer, end_of(low, limits, outer, shape[-1])
 
 
-# LITERALINCLUDE START: TRITON_LOAD
 @lowers("tt.load")
 def load(low: Lowering, op: Operation) -> Value:
     """Read memory where the mask is true, and take the other value elsewhere."""
@@ -73,9 +72,6 @@ def load(low: Lowering, op: Operation) -> Value:
         with low.loops(inner, last=f"{end}; {{i}} < {shape[-1]}") as i:
             low.put(low.at(other, (*outer, *i)), target, (*outer, *i))
     return target
-
-
-# LITERALINCLUDE END: TRITON_LOAD
 
 
 def load_scalar(

@@ -48,7 +48,6 @@ def unsplat(low: Lowering, op: Operation) -> Value:
     return low.at(source, ("0",) * len(source.shape))
 
 
-# LITERALINCLUDE START: TRITON_VIEWS
 @lowers("tt.expand_dims", "tt.broadcast", "tt.trans")
 def view(low: Lowering, op: Operation) -> Value:
     """Drop, fix or exchange indices."""
@@ -66,8 +65,10 @@ def view(low: Lowering, op: Operation) -> Value:
         order = [int(n) for n in found[1].split(",")]
         dims = [order.index(k) for k in range(len(order))]
 
+    # LITERALINCLUDE START: TRITON_VIEW
     def at(i: Indices) -> str:
         return low.at(source, tuple("0" if d is None else i[d] for d in dims))
+    # LITERALINCLUDE END: TRITON_VIEW
 
     affine, limits = source.affine, source.limits
     if affine is not None:
@@ -79,9 +80,6 @@ def view(low: Lowering, op: Operation) -> Value:
             limits = tuple(move(limits, dims, len(shape), None))
     reads = reads_elsewhere(source)
     return Tensor(shape, element, at, reads, source.cost, None, affine, limits)
-
-
-# LITERALINCLUDE END: TRITON_VIEWS
 
 
 def move(

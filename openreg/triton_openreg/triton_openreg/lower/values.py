@@ -30,6 +30,7 @@ Limits = tuple[str | None, ...]
 Reads = dict[str, bool]
 
 
+# LITERALINCLUDE START: TRITON_TENSOR
 @dataclass(eq=False, frozen=True)
 class Tensor:
     """A block's value. ``cost`` counts the operations of one element."""
@@ -42,6 +43,7 @@ class Tensor:
     buffer: str | None = None
     affine: Affine | None = None
     limits: Limits | None = None
+# LITERALINCLUDE END: TRITON_TENSOR
 
 
 Value = str | Tensor  # a scalar is a C++ expression
