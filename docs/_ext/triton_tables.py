@@ -5,21 +5,42 @@ from __future__ import annotations
 
 from typing import Any
 
+LONGEST = 90  # letters of an error
+
 
 def members_table(recorded: dict[str, Any]) -> str:
-    """Return a row for each member that Triton uses, with the error of its absence."""
-    lines = ["| member | abstract | called by | without it |", "|---|---|---|---|"]
+    """Return what fails without each member that is required and not abstract."""
+    lines = ["| member | needed by | called in | without it |", "|---|---|---|---|"]
+    unused = []
     for row in recorded["rows"]:
-        abstract = "yes" if row["abstract"] else "no"
-        caller = f"`{row['called_by']}`" if row["called_by"] else ""
-        error = f"`{_cell(row['error'])}`" if row["error"] else "nothing fails"
-        lines.append(f"| `{row['member']}` | {abstract} | {caller} | {error} |")
-    return "\n".join([*lines, "", _recorded(recorded)])
+        name = f"`{row['part']}.{row['member']}`"
+        if "error" in row:
+            cells = [name, row["program"], _code(row["caller"]), _code(row["error"])]
+            lines.append(f"| {' | '.join(cells)} |")
+        elif not row["abstract"]:
+            unused.append(name)
+    abstract = [
+        f"`{r['part']}.{r['member']}`" for r in recorded["rows"] if r["abstract"]
+    ]
+    return "\n".join(
+        [
+            *lines,
+            "",
+            f"Abstract, so that no plug-in loads without them: {', '.join(abstract)}.",
+            "",
+            f"Nothing failed without {', '.join(unused)}.",
+            "",
+            _recorded(recorded),
+        ]
+    )
 
 
-def _cell(error: str) -> str:
-    """Return the first line of an error, as it can stand between backticks."""
-    return error.strip().splitlines()[0].replace("|", "/").replace("`", "'")
+def _code(text: str) -> str:
+    """Return a text between backticks that fits a cell of a table."""
+    plain = text.replace("|", "/").replace("`", "'")
+    if len(plain) > LONGEST:
+        plain = plain[:LONGEST].rpartition(" ")[0] + " ..."
+    return f"`{plain}`" if plain else ""
 
 
 def speed_table(recorded: dict[str, Any]) -> str:
@@ -45,8 +66,9 @@ def costs_table(recorded: dict[str, Any]) -> str:
 
 
 def _recorded(recorded: dict[str, Any]) -> str:
+    date = f" {recorded['date']}," if "date" in recorded else ""
     where = f", on {recorded['cores']} cores" if "cores" in recorded else ""
     return (
-        f"Recorded {recorded['date']}, commit `{recorded['commit']}`, Triton "
+        f"Recorded{date} at commit `{recorded['commit']}`, with Triton "
         f"{recorded['triton']}{where}."
     )

@@ -6,15 +6,24 @@ from triton_tables import costs_table, members_table, speed_table
 ABOUT = {"commit": "abc", "date": "2026-01-02", "triton": "3.7.1"}
 
 
-def test_a_member_has_its_caller_and_the_first_line_of_the_error() -> None:
-    member = {"member": "D.utils", "abstract": False, "called_by": "jit.py:1"}
-    error = "AttributeError: a | b\nand more"
-    unused = {"member": "D.x", "abstract": True, "called_by": "", "error": None}
-    rows = [{**member, "error": error}, unused]
-    lines = members_table({**ABOUT, "rows": rows}).splitlines()
-    assert lines[2] == ("| `D.utils` | no | `jit.py:1` | `AttributeError: a / b` |")
-    assert lines[3] == "| `D.x` | yes |  | nothing fails |"
-    assert lines[-1] == "Recorded 2026-01-02, commit `abc`, Triton 3.7.1."
+def test_a_member_that_is_not_abstract_has_its_caller_and_its_error() -> None:
+    utils = {"part": "driver", "member": "utils", "abstract": False}
+    found = {"program": "a launch", "caller": "triton/a.py:1", "error": "E: a | b"}
+    other = {"part": "driver", "member": "x", "abstract": False}
+    abstract = {"part": "compiler", "member": "hash", "abstract": True}
+    table = members_table({**ABOUT, "rows": [{**utils, **found}, other, abstract]})
+    lines = table.splitlines()
+    assert lines[2] == "| `driver.utils` | a launch | `triton/a.py:1` | `E: a / b` |"
+    assert lines[4].endswith("without them: `compiler.hash`.")
+    assert lines[6] == "Nothing failed without `driver.x`."
+    assert lines[8] == "Recorded 2026-01-02, at commit `abc`, with Triton 3.7.1."
+
+
+def test_a_long_error_is_cut_between_words() -> None:
+    row = {"part": "driver", "member": "utils", "abstract": False, "program": "a"}
+    error = {"caller": "", "error": "word " * 40}
+    table = members_table({**ABOUT, "rows": [{**row, **error}]})
+    assert "word word ...` |" in table and len(table.splitlines()[2]) < 130
 
 
 def test_the_speed_has_a_ratio_where_there_are_loops() -> None:
