@@ -14,7 +14,7 @@ TYPE = re.compile(
     r"|\b[fi]\d+\b"
 )
 VALUE = re.compile(r"%[\w$.-]+(?:#\d+)?")
-OPERATION = re.compile(r'(?:(%[\w$.-]+)(?::(\d+))? = )?"?([\w.]+)"?(.*)')
+OPERATION = re.compile(r'(?:((?:%[\w$.:-]+(?:, )?)+) = )?"?([\w.]+)"?(.*)')
 LOCATION = r"loc\((?:[^()\"]|\"[^\"]*\"|\((?:[^()\"]|\"[^\"]*\")*\))*\)"
 TRAILING_LOCATION = re.compile(rf"\s*({LOCATION})$")
 ARGUMENT = re.compile(rf"(%[\w$.-]+): ((?:[^<>,(){{}}]|<(?:[^<>]|<[^<>]*>)*>)*)")
@@ -141,10 +141,11 @@ class Parser:
         match = OPERATION.fullmatch(line)
         if match is None:
             raise Unsupported(f"openreg cannot read {line}")
-        result, count, name, text = match.groups()
-        names = [] if result is None else [result]
-        if count is not None:
-            names = [f"{result}#{i}" for i in range(int(count))]
+        results, name, text = match.groups()
+        names = []
+        for result in (results or "").split(", ") if results else ():
+            value, _, count = result.partition(":")
+            names += [f"{value}#{i}" for i in range(int(count))] if count else [value]
         op = Operation(name, names, text, "", "")
         if line.endswith("{"):
             op.text, more = text.rstrip("({"), True

@@ -59,9 +59,10 @@ EXPRESSIONS = {
     **{f"math.{name}": f"{name}_({{0}})" for name in
        ("ceil", "cos", "erf", "exp", "exp2", "floor", "log", "log1p", "log2", "rsqrt",
         "sin", "sqrt", "tan", "tanh", "trunc", "cbrt", "atan", "expm1")},
-    **{f"math.{name}": f"{name}_({{0}}, {{1}})" for name in ("atan2", "copysign", "powf")},
+    **{f"math.{name}": f"{name}_({{0}}, {{1}})" for name in ("atan2", "copysign")},
     "math.absf": "fabs_({0})",
-    "math.roundeven": "roundeven_({0})",
+    "math.roundeven": "nearbyint_({0})",
+    "math.powf": "pow_({0}, {1})",
     "math.ctpop": "popcount_({0})",
 }  # fmt: skip
 COMPARISONS = {
