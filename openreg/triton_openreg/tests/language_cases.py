@@ -542,17 +542,23 @@ def larger_and_scaled(a, b):
 
 
 @triton.jit
+def swapped(first, second):
+    return second, first
+
+
+@triton.jit
 def map_kernel(x, y, out, B: tl.constexpr):
     i = tl.arange(0, B)
     a, b = tl.map_elementwise(larger_and_scaled, tl.load(x + i), tl.load(y + i))
     tl.store(out + i, a)
     tl.store(out + B + i, b)
+    tl.store(out + 2 * B + i, tl.map_elementwise(swapped, a, pack=2))
 
 
 @case("float32", "int32")
 def mapped(device: str, dtype: str) -> list[torch.Tensor]:
     x, y = (numbers(dtype, 32, seed=s).to(device) for s in (0, 1))
-    out = torch.zeros(2, 32, dtype=x.dtype, device=device)
+    out = torch.zeros(3, 32, dtype=x.dtype, device=device)
     map_kernel[(1,)](x, y, out, B=32)
     return [out]
 

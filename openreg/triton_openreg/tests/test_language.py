@@ -71,7 +71,8 @@ def atomics_of_floats(dtype):
 
 def mapped(dtype):
     x, y = (numbers(dtype, 32, seed=s) for s in (0, 1))
-    return torch.stack([torch.where(x > y, x, y * 3), torch.where(x > y, y * 2, x)])
+    first, second = torch.where(x > y, x, y * 3), torch.where(x > y, y * 2, x)
+    return torch.stack([first, second, first.view(-1, 2).flip(1).flatten()])
 
 
 OWN = {

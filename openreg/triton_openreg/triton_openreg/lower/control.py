@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..ttir import TYPE, VALUE, Operation
 from .affine import affine_tensor
 from .registry import Lowering, lowers
-from .types import element_of, is_tensor, shape_of
+from .types import count_of, element_of, is_tensor, shape_of
 from .values import Affine, Tensor, Value
 
 Target = str | Tensor  # a variable, or a buffer
@@ -215,20 +215,26 @@ def call(low: Lowering, op: Operation) -> list[Value]:
 
 @lowers("tt.map_elementwise")
 def map_elementwise(low: Lowering, op: Operation) -> list[Value]:
-    """Run a function with branches for each element."""
-    if op.attribute("pack") != "1":
-        raise op.unsupported("several elements at once", "leave pack out")
-    sources = [low.tensor(x) for x in op.operands]
+    """Run a function with branches for each element, or for ``pack`` at once."""
+    pack = int(op.attribute("pack"))
+    sources = [low.buffered(low.tensor(x)) for x in op.operands]
     outputs = TYPE.findall(op.types.partition("->")[2])
     targets = [low.allocate(shape_of(t), element_of(t)) for t in outputs]
-    with low.loops(sources[0].shape, parallel=False) as i:
+    places = [(n, p) for n in range(len(targets)) for p in range(pack)]
+    count = count_of(sources[0].shape) // pack
+    with low.loops((count,), parallel=False) as (k,):
+        first = f"{k} * {pack}" if count > 1 else "0"
 
         def finish(values: list[Value]) -> None:
-            for value, target in zip(values, targets, strict=True):
-                low.put(str(value), target, i)
-            low.do("continue;")
+            for value, (n, p) in zip(values, places, strict=True):
+                low.do(f"{targets[n].buffer}[{first} + {p}] = {value};")
+            if count > 1:
+                low.do("continue;")
 
-        low.flow(op.regions[0], 0, [low.at(s, i) for s in sources], finish)
+        elements = [
+            low.emit(s.element, f"{s.buffer}[{first} + {p}]")
+            for s in sources
+            for p in range(pack)
+        ]
+        low.flow(op.regions[0], 0, elements, finish)
     return list(targets)
-
-
