@@ -270,7 +270,10 @@ def address_kernel(out, x):
 
 
 def test_an_address_as_a_number():
-    x, out = torch.ones(8, device="openreg"), torch.zeros(1, dtype=int, device="openreg")
+    x, out = (
+        torch.ones(8, device="openreg"),
+        torch.zeros(1, dtype=int, device="openreg"),
+    )
     address_kernel[(1,)](out, x)
     assert out.item() == x[3].data_ptr()
 

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 import torch
-from language_cases import CASES, TYPES, numbers
+from cases import CASES, TYPES, numbers
+from oracle import MODULES
 from patience import PATIENCE
 from torch.testing import assert_close
 
 TESTS = Path(__file__).parent
+assert MODULES  # whose import makes the cases
 
 
 @pytest.fixture(scope="session")
@@ -51,7 +53,15 @@ def dot_of_bfloat16():
 def division_of_unsigned(dtype):
     x = numbers(dtype, 128, low=0).long()
     y = numbers("int64", 128, seed=1, low=0) % 13 + 1
-    rows = [x // y, x % y, x << (y & 3), x >> (y & 3), (x & y) | (x ^ 5), ~x, (x + 6) // 7]
+    rows = [
+        x // y,
+        x % y,
+        x << (y & 3),
+        x >> (y & 3),
+        (x & y) | (x ^ 5),
+        ~x,
+        (x + 6) // 7,
+    ]
     return torch.stack(rows).to(getattr(torch, dtype))
 
 

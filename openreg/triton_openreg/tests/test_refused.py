@@ -95,10 +95,9 @@ def test_too_large_a_block():
 
 def ttir(*lines):
     body = "\n".join(f"    {line} loc(#loc1)" for line in (*lines, "tt.return"))
-    return (
-        '#loc1 = loc("kernel.py":7:4)\nmodule {\n'
-        f"  tt.func public @kernel(%x: !tt.ptr<f32>) {{\n{body}\n  }} loc(#loc1)\n}} loc(#loc1)\n"
-    )
+    head = '#loc1 = loc("kernel.py":7:4)\nmodule {\n'
+    function = f"  tt.func public @kernel(%x: !tt.ptr<f32>) {{\n{body}\n  }} loc(#loc1)"
+    return f"{head}{function}\n}} loc(#loc1)\n"
 
 
 @pytest.mark.parametrize(
@@ -112,7 +111,7 @@ def ttir(*lines):
         ("%c = arith.constant 1.0 : f8E4M3B11FNUZ", "the type f8E4M3B11FNUZ"),
         ("%c = arith.constant 7 : i7", "the type i7"),
         (
-            "%1 = tt.extern_elementwise %x {symbol = \"mine\"} : (!tt.ptr<f32>) -> f32",
+            '%1 = tt.extern_elementwise %x {symbol = "mine"} : (!tt.ptr<f32>) -> f32',
             "the function mine; use those of triton.language.extra.libdevice",
         ),
     ],

@@ -46,7 +46,9 @@ class OpenRegUtils:
         return {"max_shared_mem": 1 << 20, "multiprocessor_count": 1, "warpSize": 1}
 
     @classmethod
-    def load_binary(cls, name: str, binary: bytes, shared: int, device: int) -> tuple[Any, ...]:
+    def load_binary(
+        cls, name: str, binary: bytes, shared: int, device: int
+    ) -> tuple[Any, ...]:
         with tempfile.NamedTemporaryFile(suffix=".so") as file:
             file.write(binary)
             file.flush()

@@ -19,16 +19,16 @@ T from_bits(S value) {
   } else if constexpr (sizeof(T) == sizeof(S)) {
     return std::bit_cast<T>(value);
   } else {  // a literal, which is wider
-    using Bits = std::conditional_t<sizeof(T) == 8, uint64_t,
-                                    std::conditional_t<sizeof(T) == 4, uint32_t,
-                                        std::conditional_t<sizeof(T) == 2, uint16_t,
-                                                           uint8_t>>>;
+    using Bits = std::conditional_t<
+        sizeof(T) == 8, uint64_t,
+        std::conditional_t<sizeof(T) == 4, uint32_t,
+                           std::conditional_t<sizeof(T) == 2, uint16_t, uint8_t>>>;
     return std::bit_cast<T>(static_cast<Bits>(value));
   }
 }
 
-// Rounds to the nearest number of fewer bits, to even if there are two. Without a branch,
-// so that loops of it become vector instructions. `kInfinity` is the pattern of
+// Rounds to the nearest number of fewer bits, to even if there are two. Without a
+// branch, so that loops of it become vector instructions. `kInfinity` is the pattern of
 // what is too large.
 template <int kExponentBits, int kMantissaBits, uint32_t kInfinity, uint32_t kNan>
 uint32_t round_bits(float value) {
@@ -103,15 +103,25 @@ concept Small = std::is_same_v<T, half> || std::is_same_v<T, bfloat16> ||
 
 // Arithmetic of small numbers happens in float, and rounds after each operation.
 template <Small T>
-T operator+(T a, T b) { return T(float(a) + float(b)); }
+T operator+(T a, T b) {
+  return T(float(a) + float(b));
+}
 template <Small T>
-T operator-(T a, T b) { return T(float(a) - float(b)); }
+T operator-(T a, T b) {
+  return T(float(a) - float(b));
+}
 template <Small T>
-T operator*(T a, T b) { return T(float(a) * float(b)); }
+T operator*(T a, T b) {
+  return T(float(a) * float(b));
+}
 template <Small T>
-T operator/(T a, T b) { return T(float(a) / float(b)); }
+T operator/(T a, T b) {
+  return T(float(a) / float(b));
+}
 template <Small T>
-T operator-(T a) { return T(-float(a)); }
+T operator-(T a) {
+  return T(-float(a));
+}
 
 // A double that is rounded twice would be wrong at ties: this float has a last bit that
 // says whether anything was cut off.
@@ -139,7 +149,8 @@ T convert(S value) {
 template <class T, class S>
 T convert_toward_zero(S value) {
   T rounded = convert<T>(value);
-  const bool larger = __builtin_fabs(double(float(rounded))) > __builtin_fabs(double(value));
+  const bool larger =
+      __builtin_fabs(double(float(rounded))) > __builtin_fabs(double(value));
   rounded.bits -= larger;  // the next pattern toward zero
   return rounded;
 }
@@ -190,12 +201,20 @@ T unsigned_from(S value) {
 
 // A NaN loses against a number, or wins.
 template <class T>
-T max_number(T a, T b) { return a > b || b != b ? a : b; }
+T max_number(T a, T b) {
+  return a > b || b != b ? a : b;
+}
 template <class T>
-T min_number(T a, T b) { return a < b || b != b ? a : b; }
+T min_number(T a, T b) {
+  return a < b || b != b ? a : b;
+}
 template <class T>
-T max_or_nan(T a, T b) { return a > b || a != a ? a : b; }
+T max_or_nan(T a, T b) {
+  return a > b || a != a ? a : b;
+}
 template <class T>
-T min_or_nan(T a, T b) { return a < b || a != a ? a : b; }
+T min_or_nan(T a, T b) {
+  return a < b || a != a ? a : b;
+}
 
 }  // namespace triton_openreg

@@ -11,8 +11,8 @@ namespace triton_openreg {
 
 // Those of the C library, under the names that compilers have for them: <cmath> takes
 // longer to compile than most kernels.
-#define OPENREG_FUNCTION(name)                                        \
-  inline float name##_(float x) { return __builtin_##name##f(x); }    \
+#define OPENREG_FUNCTION(name)                                     \
+  inline float name##_(float x) { return __builtin_##name##f(x); } \
   inline double name##_(double x) { return __builtin_##name(x); }
 OPENREG_FUNCTION(ceil)
 OPENREG_FUNCTION(floor)
@@ -28,8 +28,8 @@ OPENREG_FUNCTION(log1p)
 OPENREG_FUNCTION(expm1)
 OPENREG_FUNCTION(nearbyint)
 #undef OPENREG_FUNCTION
-#define OPENREG_FUNCTION(name)                                                         \
-  inline float name##_(float x, float y) { return __builtin_##name##f(x, y); }         \
+#define OPENREG_FUNCTION(name)                                                 \
+  inline float name##_(float x, float y) { return __builtin_##name##f(x, y); } \
   inline double name##_(double x, double y) { return __builtin_##name(x, y); }
 OPENREG_FUNCTION(atan2)
 OPENREG_FUNCTION(copysign)
@@ -131,7 +131,9 @@ inline Logarithm split_log(float x) {
 // What the logarithm of a number that is not positive and finite is.
 inline float log_or_edge(float x, float logarithm) {
   const float infinity = std::numeric_limits<float>::infinity();
-  const float edge = x == 0 ? -infinity : x < 0 ? std::numeric_limits<float>::quiet_NaN() : x;
+  const float edge = x == 0  ? -infinity
+                     : x < 0 ? std::numeric_limits<float>::quiet_NaN()
+                             : x;
   return x > 0 && x < infinity ? logarithm : edge;
 }
 
@@ -148,9 +150,9 @@ inline float log2_(float x) {
 inline float tanh_(float x) {
   const float size = fabs_(x), square = x * x;
   const float small =
-      x + x * square * polynomial(square, -3.33333332e-1f, 1.33333018e-1f,
-                                  -5.39587837e-2f, 2.17647503e-2f, -8.32959285e-3f,
-                                  2.27589565e-3f);
+      x + x * square *
+              polynomial(square, -3.33333332e-1f, 1.33333018e-1f, -5.39587837e-2f,
+                         2.17647503e-2f, -8.32959285e-3f, 2.27589565e-3f);
   const float large = 1 - 2 / (exp_(2 * size) + 1);
   return size < 0.625f ? small : copysign_(large, x);
 }

@@ -37,7 +37,7 @@ def combine_affine(low: Lowering, op: Operation, args: list[Value]) -> Affine | 
         return None
     pairs = list(zip(a.steps, b.steps, strict=True))
     if op.name in ("arith.addi", "tt.addptr"):
-        if NO_STEP == b.base and b.uniform:
+        if b.base == NO_STEP and b.uniform:
             return a
         steps = [add(low, op, x, y) for x, y in pairs]
         return Affine(low.emit(element, f"{a.base} + {b.base}"), tuple(steps))

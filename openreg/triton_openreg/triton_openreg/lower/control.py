@@ -18,9 +18,9 @@ def declare(low: Lowering, types: Sequence[str]) -> list[Target]:
     targets: list[Target] = []
     for type_ in types:
         if is_tensor(type_):
-            target = low.allocate(shape_of(type_), element_of(type_))
-            low.pinned.append(str(target.buffer))
-            targets.append(target)
+            buffer = low.allocate(shape_of(type_), element_of(type_))
+            low.pinned.append(str(buffer.buffer))
+            targets.append(buffer)
         else:
             targets.append(low.new("x"))
             low.do(f"{low.cpp(type_)} {targets[-1]};")
@@ -40,16 +40,14 @@ def assign(low: Lowering, values: list[Value], targets: list[Target]) -> None:
         reads = {b: in_place for b, in_place in value.reads.items() if b in taken}
         own = reads.pop(str(target.buffer), True)
         if reads or not own:  # it would read what another has written
-            copy = low.allocate(value.shape, value.element)
-            low.copy(value, copy)
-            value = copy
+            value = low.copied(value)
         ready.append((value, target))
     for value, target in ready:
         if value.buffer != target.buffer:
             low.copy(value, target)
-    for value, target in zip(values, targets, strict=True):
-        if isinstance(value, str) and isinstance(target, str):
-            low.do(f"{target} = {value};")
+    for scalar, variable in zip(values, targets, strict=True):
+        if isinstance(scalar, str) and isinstance(variable, str):
+            low.do(f"{variable} = {scalar};")
 
 
 def received(low: Lowering, targets: list[Target], types: Sequence[str]) -> list[Value]:
@@ -83,7 +81,7 @@ def if_(low: Lowering, op: Operation) -> list[Value]:
 # LITERALINCLUDE START: TRITON_FOR
 @lowers("scf.for")
 def for_(low: Lowering, op: Operation) -> list[Value]:
-    """A loop; blocks of addresses stay ``base + i * step`` if every iteration lets them.
+    """A loop; addresses stay ``base + i * step`` if every iteration lets them.
 
     Whether it does is known only afterwards: the body is written again if not.
     """
@@ -155,7 +153,9 @@ def try_for(
     head = f"for ({wide} {k} = {start}; {k} < {wide}({end}); {k} += {step})"
     with low.braces(head):
         low.env[variable] = low.emit(type_, f"static_cast<{low.cpp(type_)}>({k})")
-        for name, value in zip(names, restored(received(low, targets, places)), strict=True):
+        for name, value in zip(
+            names, restored(received(low, targets, places)), strict=True
+        ):
             low.env[name] = value
         values = low.run(op.regions[0][0], [variable, *names])
         for n, form in forms.items():

@@ -13,10 +13,9 @@ from .values import Affine, Tensor, Value, reads_of
 # {0}, {1}, {2}: operands; {T}: the type of the result, {U} its unsigned counterpart;
 # {S}: the type of the first operand.
 EXPRESSIONS = {
-    **{f"arith.{name}f": f"{{0}} {sign} {{1}}" for name, sign in
-       (("add", "+"), ("sub", "-"), ("mul", "*"), ("div", "/"))},
-    **{f"arith.{name}i": f"{{0}} {sign} {{1}}" for name, sign in
-       (("add", "+"), ("sub", "-"), ("mul", "*"), ("and", "&"), ("or", "|"), ("xor", "^"))},
+    **{f"arith.{name}": f"{{0}} {sign} {{1}}" for name, sign in (
+        ("addf", "+"), ("subf", "-"), ("mulf", "*"), ("divf", "/"), ("addi", "+"),
+        ("subi", "-"), ("muli", "*"), ("andi", "&"), ("ori", "|"), ("xori", "^"))},
     "arith.remf": "remainder_of({0}, {1})",
     "arith.negf": "-{0}",
     "arith.divsi": "divide({0}, {1})",
