@@ -5,7 +5,7 @@
 import re
 
 from ..ttir import Operation
-from .affine import combine_affine, limits_of
+from .affine import affine_tensor, combine_affine, limits_of
 from .registry import Lowering, lowers
 from .types import cpp_type, element_of, is_pointer, is_tensor, literal, shape_of
 from .values import Affine, Tensor, Value, reads_of
@@ -164,15 +164,10 @@ def elementwise(low: Lowering, op: Operation) -> Value:
         cost += COSTLY
 
     def at(indices: tuple[str, ...]) -> str:
-        if affine is not None and is_pointer(result):
-            terms = [
-                i if step == "1" else f"{i} * int64_t{{{step}}}"
-                for i, step in zip(indices, affine.steps, strict=True)
-                if step != "0" and i != "0"
-            ]
-            return low.emit(result, " + ".join((affine.base, *terms)))
         return compute(*(low.at(a, indices) for a in args))
 
+    if affine is not None and is_pointer(result):
+        return affine_tensor(low, shape, result, affine)
     limits = limits_of(low, op, args, shape)
     tensor = Tensor(shape, result, at, reads_of(*args), cost, None, affine, limits)
     several = low.uses.get(op.results[0], 0) > 1
