@@ -12,7 +12,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 FLAGS = (
     *("-std=c++20", "-O3", "-shared", "-fPIC", "-w"),
-    # Integers wrap; no function sets errno, and nobody reads the exception flags.
+    # Integers wrap; no function sets errno, and no kernel reads the exception flags.
     # Else floating point is IEEE's: no -ffast-math.
     *("-fwrapv", "-fno-math-errno", "-fno-trapping-math", "-fno-strict-aliasing"),
     *("-fvisibility=hidden", f"-I{HERE / 'include'}"),
@@ -26,7 +26,7 @@ def compiler() -> list[str]:
 
 @functools.cache
 def processor_flags() -> tuple[str, ...]:
-    """Return ``-march=native`` where the compiler knows it."""
+    """Return ``-march=native`` where the compiler has it."""
     flag = "-march=native"
     probe = [*compiler(), flag, "-E", "-x", "c++", os.devnull]
     found = subprocess.run(probe, capture_output=True, check=False).returncode == 0

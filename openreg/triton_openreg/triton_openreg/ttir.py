@@ -14,10 +14,10 @@ TYPE = re.compile(
     r"|\b[fi]\d+\b"
 )
 VALUE = re.compile(r"%[\w$.-]+(?:#\d+)?")
-OPERATION = re.compile(r'(?:(%[\w$.-]+)(?::(\d+))? = )?"?([\w.]+)"?(.*)')
+OPERATION = re.compile(r'(?:((?:%[\w$.:-]+(?:, )?)+) = )?"?([\w.]+)"?(.*)')
 LOCATION = r"loc\((?:[^()\"]|\"[^\"]*\"|\((?:[^()\"]|\"[^\"]*\")*\))*\)"
 TRAILING_LOCATION = re.compile(rf"\s*({LOCATION})$")
-ARGUMENT = re.compile(rf"(%[\w$.-]+): ((?:[^<>,(){{}}]|<(?:[^<>]|<[^<>]*>)*>)*)")
+ARGUMENT = re.compile(r"(%[\w$.-]+): ((?:[^<>,(){}]|<(?:[^<>]|<[^<>]*>)*>)*)")
 
 
 class Unsupported(NotImplementedError):
@@ -64,7 +64,9 @@ class Operation:
     def unsupported(self, why: str, instead: str = "") -> Unsupported:
         """Return the error that names the operation and the line of the kernel."""
         hint = f"; {instead}" if instead else ""
-        return Unsupported(f"{self.location}: openreg cannot compile {self.name}: {why}{hint}")
+        return Unsupported(
+            f"{self.location}: openreg cannot compile {self.name}: {why}{hint}"
+        )
 
 
 @dataclass
@@ -120,7 +122,7 @@ class Parser:
         self.lines: Iterator[str] = iter(lines[start + 1 :])
 
     def region(self) -> tuple[list[Block], str]:
-        """Read blocks up to the brace that ends the region; return them and its line."""
+        """Read blocks up to the brace that ends the region, and its line."""
         blocks = [Block("", [])]
         for line in self.lines:
             line = line.strip()
@@ -141,10 +143,11 @@ class Parser:
         match = OPERATION.fullmatch(line)
         if match is None:
             raise Unsupported(f"openreg cannot read {line}")
-        result, count, name, text = match.groups()
-        names = [] if result is None else [result]
-        if count is not None:
-            names = [f"{result}#{i}" for i in range(int(count))]
+        results, name, text = match.groups()
+        names: list[str] = []
+        for result in (results or "").split(", ") if results else ():
+            value, _, count = result.partition(":")
+            names += [f"{value}#{i}" for i in range(int(count))] if count else [value]
         op = Operation(name, names, text, "", "")
         if line.endswith("{"):
             op.text, more = text.rstrip("({"), True
@@ -164,16 +167,15 @@ class Parser:
 def parse(text: str) -> list[Function]:
     """Return the functions of a module, the kernel first."""
     blocks, _ = Parser(text).region()
-    functions = []
+    functions: list[Function] = []
     for op in blocks[0].operations:
         name = re.search(r'@([\w$.]+|".*?")', op.text)
         if op.name != "tt.func" or name is None:
             raise op.unsupported("it stands outside functions")
         head = re.sub(LOCATION, "", op.text)
-        parameters, _, rest = head.partition("(")[2].partition(" attributes ")
-        inputs, _, outputs = parameters.partition("->")
-        function = Function(
-            name[1].strip('"'), parse_arguments(inputs), TYPE.findall(outputs), op.regions[0]
-        )  # fmt: skip
+        signature = head.partition("(")[2].partition(" attributes ")[0]
+        inputs, _, outputs = signature.partition("->")
+        parameters, results = parse_arguments(inputs), TYPE.findall(outputs)
+        function = Function(name[1].strip('"'), parameters, results, op.regions[0])
         functions.insert(0 if "public" in head else len(functions), function)
     return functions

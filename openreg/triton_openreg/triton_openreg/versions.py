@@ -9,7 +9,7 @@ from triton._C.libtriton import passes
 def add_block_pointer_pass(manager: Any) -> None:
     """Rewrite block pointers, which ``tl.make_block_ptr`` returns, as plain ones.
 
-    Triton 3.8 does so before the first stage; 3.9 has no block pointers.
+    Triton 3.8 rewrites them before the first stage; 3.9 has none.
     """
     if hasattr(passes.ttir, "add_rewrite_tensor_pointer"):
         passes.ttir.add_rewrite_tensor_pointer(manager)

@@ -25,7 +25,7 @@ T atomic_cas(T* pointer, T expected, T desired) {
   return std::bit_cast<T>(bits);
 }
 
-// What no instruction does: tries until nobody was in between.
+// What no instruction does: tries until no other thread was in between.
 template <class T, class Function>
 T atomic_update(T* pointer, const Function& function) {
   auto* place = reinterpret_cast<BitsOf<T>*>(pointer);

@@ -1,5 +1,5 @@
 // Arithmetic with another rounding than to the nearest; see
-// docs/modules/triton-libdevice.md.
+// docs/modules/triton-compiler.md.
 #pragma once
 
 #include <cfenv>
@@ -22,17 +22,17 @@ auto rounded(const Function& function, T... args) {
 }  // namespace triton_openreg
 
 // Defines NAME_rn, NAME_rz, NAME_rd and NAME_ru of TYPE arguments.
-#define OPENREG_ROUNDED(name, parameters, arguments, ...)                        \
-  inline auto name##_rn parameters {                                             \
-    return rounded<FE_TONEAREST>(__VA_ARGS__, OPENREG_UNPACK arguments);         \
-  }                                                                              \
-  inline auto name##_rz parameters {                                             \
-    return rounded<FE_TOWARDZERO>(__VA_ARGS__, OPENREG_UNPACK arguments);        \
-  }                                                                              \
-  inline auto name##_rd parameters {                                             \
-    return rounded<FE_DOWNWARD>(__VA_ARGS__, OPENREG_UNPACK arguments);          \
-  }                                                                              \
-  inline auto name##_ru parameters {                                             \
-    return rounded<FE_UPWARD>(__VA_ARGS__, OPENREG_UNPACK arguments);            \
+#define OPENREG_ROUNDED(name, parameters, arguments, ...)                 \
+  inline auto name##_rn parameters {                                      \
+    return rounded<FE_TONEAREST>(__VA_ARGS__, OPENREG_UNPACK arguments);  \
+  }                                                                       \
+  inline auto name##_rz parameters {                                      \
+    return rounded<FE_TOWARDZERO>(__VA_ARGS__, OPENREG_UNPACK arguments); \
+  }                                                                       \
+  inline auto name##_rd parameters {                                      \
+    return rounded<FE_DOWNWARD>(__VA_ARGS__, OPENREG_UNPACK arguments);   \
+  }                                                                       \
+  inline auto name##_ru parameters {                                      \
+    return rounded<FE_UPWARD>(__VA_ARGS__, OPENREG_UNPACK arguments);     \
   }
 #define OPENREG_UNPACK(...) __VA_ARGS__

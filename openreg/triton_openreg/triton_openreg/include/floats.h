@@ -3,7 +3,6 @@
 #pragma once
 
 #include <bit>
-#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <limits>
@@ -20,17 +19,17 @@ T from_bits(S value) {
   } else if constexpr (sizeof(T) == sizeof(S)) {
     return std::bit_cast<T>(value);
   } else {  // a literal, which is wider
-    using Bits = std::conditional_t<sizeof(T) == 8, uint64_t,
-                                    std::conditional_t<sizeof(T) == 4, uint32_t,
-                                        std::conditional_t<sizeof(T) == 2, uint16_t,
-                                                           uint8_t>>>;
+    using Bits = std::conditional_t<
+        sizeof(T) == 8, uint64_t,
+        std::conditional_t<sizeof(T) == 4, uint32_t,
+                           std::conditional_t<sizeof(T) == 2, uint16_t, uint8_t>>>;
     return std::bit_cast<T>(static_cast<Bits>(value));
   }
 }
 
-// Rounds to the nearest number of fewer bits, to even if there are two. Without a branch,
-// so that loops of it become vector instructions. `kInfinity` is the first pattern behind
-// the finite ones, and the result if the number is too large.
+// Rounds to the nearest number of fewer bits, to even if there are two. Without a
+// branch, so that loops of it become vector instructions. `kInfinity` is the pattern of
+// what is too large.
 template <int kExponentBits, int kMantissaBits, uint32_t kInfinity, uint32_t kNan>
 uint32_t round_bits(float value) {
   constexpr int kBias = (1 << (kExponentBits - 1)) - 1;
@@ -91,10 +90,10 @@ struct float8e5 {  // as a half without its last byte
   operator float() const { return widen_bits<5, 2, 0x7C>(bits); }
 };
 
-struct float8e4nv {  // without infinities
+struct float8e4nv {  // without infinities: the largest number stands for more
   uint8_t bits;
   float8e4nv() = default;
-  explicit float8e4nv(float value) : bits(round_bits<4, 3, 0x7F, 0x7F>(value)) {}
+  explicit float8e4nv(float value) : bits(round_bits<4, 3, 0x7E, 0x7F>(value)) {}
   operator float() const { return widen_bits<4, 3, 0x7F>(bits); }
 };
 
@@ -104,15 +103,25 @@ concept Small = std::is_same_v<T, half> || std::is_same_v<T, bfloat16> ||
 
 // Arithmetic of small numbers happens in float, and rounds after each operation.
 template <Small T>
-T operator+(T a, T b) { return T(float(a) + float(b)); }
+T operator+(T a, T b) {
+  return T(float(a) + float(b));
+}
 template <Small T>
-T operator-(T a, T b) { return T(float(a) - float(b)); }
+T operator-(T a, T b) {
+  return T(float(a) - float(b));
+}
 template <Small T>
-T operator*(T a, T b) { return T(float(a) * float(b)); }
+T operator*(T a, T b) {
+  return T(float(a) * float(b));
+}
 template <Small T>
-T operator/(T a, T b) { return T(float(a) / float(b)); }
+T operator/(T a, T b) {
+  return T(float(a) / float(b));
+}
 template <Small T>
-T operator-(T a) { return T(-float(a)); }
+T operator-(T a) {
+  return T(-float(a));
+}
 
 // A double that is rounded twice would be wrong at ties: this float has a last bit that
 // says whether anything was cut off.
@@ -120,7 +129,7 @@ inline float round_to_odd(double value) {
   const auto nearest = static_cast<float>(value);
   auto bits = std::bit_cast<uint32_t>(nearest);
   if (nearest != value && value == value) {
-    bits -= std::fabs(static_cast<double>(nearest)) > std::fabs(value);
+    bits -= __builtin_fabs(static_cast<double>(nearest)) > __builtin_fabs(value);
     bits |= 1;
   }
   return std::bit_cast<float>(bits);
@@ -140,7 +149,8 @@ T convert(S value) {
 template <class T, class S>
 T convert_toward_zero(S value) {
   T rounded = convert<T>(value);
-  const bool larger = std::fabs(double(float(rounded))) > std::fabs(double(value));
+  const bool larger =
+      __builtin_fabs(double(float(rounded))) > __builtin_fabs(double(value));
   rounded.bits -= larger;  // the next pattern toward zero
   return rounded;
 }
@@ -191,12 +201,20 @@ T unsigned_from(S value) {
 
 // A NaN loses against a number, or wins.
 template <class T>
-T max_number(T a, T b) { return a > b || b != b ? a : b; }
+T max_number(T a, T b) {
+  return a > b || b != b ? a : b;
+}
 template <class T>
-T min_number(T a, T b) { return a < b || b != b ? a : b; }
+T min_number(T a, T b) {
+  return a < b || b != b ? a : b;
+}
 template <class T>
-T max_or_nan(T a, T b) { return a > b || a != a ? a : b; }
+T max_or_nan(T a, T b) {
+  return a > b || a != a ? a : b;
+}
 template <class T>
-T min_or_nan(T a, T b) { return a < b || a != a ? a : b; }
+T min_or_nan(T a, T b) {
+  return a < b || a != a ? a : b;
+}
 
 }  // namespace triton_openreg

@@ -24,6 +24,13 @@ namespace triton_openreg {
 constexpr int kIllegalAddress = 700;  // orErrorIllegalAddress
 constexpr int kLaunchFailure = 719;   // orErrorLaunchFailure
 
+// The device reaches all of its memory at one distance from where the host has it.
+inline thread_local int64_t device_shift = 0;
+
+inline int64_t distance(const void* host, const void* device) {
+  return reinterpret_cast<int64_t>(device) - reinterpret_cast<int64_t>(host);
+}
+
 // One program of the grid: `tl.program_id` and `tl.num_programs`.
 struct Program {
   int32_t id[3];
@@ -48,6 +55,7 @@ class Slots {
   bool address(int slot, T*& out) const {
     T* pointer = get<T*>(slot);
     out = static_cast<T*>(orKernelAddress(pointer));
+    if (out != nullptr) device_shift = distance(pointer, out);
     return out != nullptr || pointer == nullptr;  // an empty tensor has no memory
   }
 
@@ -95,13 +103,14 @@ inline int clamp_end(int64_t limit, int size) {
   return static_cast<int>(limit < 0 ? 0 : limit < size ? limit : size);
 }
 
-// Pointers and numbers: a program that makes an address of a number that it loaded has
-// that of the host.
+// Pointers and numbers: a number is the address that the host has.
+inline int64_t integer_from_pointer(const void* pointer) {
+  return pointer == nullptr ? 0 : reinterpret_cast<int64_t>(pointer) - device_shift;
+}
+
 template <class Pointer>
 Pointer pointer_from(int64_t number) {
-  auto* pointer = reinterpret_cast<void*>(number);
-  void* here = orKernelAddress(pointer);
-  return static_cast<Pointer>(here != nullptr ? here : pointer);
+  return static_cast<Pointer>(orKernelAddress(reinterpret_cast<void*>(number)));
 }
 
 }  // namespace triton_openreg

@@ -1,5 +1,5 @@
 // The functions of CUDA's libdevice, without their `__nv_`; see
-// docs/modules/triton-libdevice.md.
+// docs/modules/triton-compiler.md.
 #pragma once
 
 #include <cmath>
@@ -14,7 +14,7 @@
 // Names and types are those of CUDA: NAMEf for float, NAME for double.
 namespace triton_openreg::libdevice {
 
-#define OPENREG_UNARY(name, expression)              \
+#define OPENREG_UNARY(name, expression)                \
   inline float name##f(float x) { return expression; } \
   inline double name(double x) { return expression; }
 OPENREG_UNARY(acos, std::acos(x))
@@ -48,7 +48,7 @@ OPENREG_UNARY(log2, log2_(x))
 OPENREG_UNARY(logb, std::logb(x))
 OPENREG_UNARY(nearbyint, std::nearbyint(x))
 OPENREG_UNARY(normcdf, std::erfc(-double(x) / special::kSqrt2) / 2)
-OPENREG_UNARY(normcdfinv, -special::kSqrt2 * special::erfcinv(2.0 * x))
+OPENREG_UNARY(normcdfinv, -special::kSqrt2* special::erfcinv(2.0 * x))
 OPENREG_UNARY(rcbrt, 1 / std::cbrt(x))
 OPENREG_UNARY(rint, std::nearbyint(x))
 OPENREG_UNARY(round, std::round(x))
@@ -64,7 +64,7 @@ OPENREG_UNARY(trunc, std::trunc(x))
 #undef OPENREG_UNARY
 
 #define OPENREG_BINARY(name, expression)                        \
-  inline float name##f(float x, float y) { return expression; }   \
+  inline float name##f(float x, float y) { return expression; } \
   inline double name(double x, double y) { return expression; }
 OPENREG_BINARY(atan2, std::atan2(x, y))
 OPENREG_BINARY(copysign, std::copysign(x, y))
@@ -77,7 +77,7 @@ OPENREG_BINARY(remainder, std::remainder(x, y))
 OPENREG_BINARY(rhypot, 1 / std::hypot(x, y))
 #undef OPENREG_BINARY
 
-#define OPENREG_POWER(name, call)                                \
+#define OPENREG_POWER(name, call)                                  \
   inline float name##f(float x, int n) { return std::call(x, n); } \
   inline double name(double x, int n) { return std::call(x, n); }
 OPENREG_POWER(ldexp, ldexp)
@@ -99,7 +99,9 @@ inline float norm4df(float x, float y, float z, float w) { return norm4d(x, y, z
 inline double rnorm4d(double x, double y, double z, double w) {
   return 1 / norm4d(x, y, z, w);
 }
-inline float rnorm4df(float x, float y, float z, float w) { return rnorm4d(x, y, z, w); }
+inline float rnorm4df(float x, float y, float z, float w) {
+  return rnorm4d(x, y, z, w);
+}
 
 inline double lgamma(double x) {
   int sign;  // std::lgamma keeps it in a global variable
@@ -189,7 +191,9 @@ inline int64_t umul64hi(int64_t x, int64_t y) {
 }
 inline int32_t mul24(int32_t x, int32_t y) { return (x << 8 >> 8) * (y << 8 >> 8); }
 inline int32_t umul24(int32_t x, int32_t y) { return (x & 0xFFFFFF) * (y & 0xFFFFFF); }
-inline int32_t sad(int32_t x, int32_t y, int32_t z) { return z + (x < y ? y - x : x - y); }
+inline int32_t sad(int32_t x, int32_t y, int32_t z) {
+  return z + (x < y ? y - x : x - y);
+}
 inline int32_t usad(int32_t x, int32_t y, int32_t z) {
   return z + (uint32_t(x) < uint32_t(y) ? y - x : x - y);
 }
@@ -218,12 +222,16 @@ inline double rcp64h(double x) {  // its low half is 0
   return longlong_as_double(double_as_longlong(1 / x) & ~int64_t{0xFFFFFFFF});
 }
 
-#define OPENREG_ARITHMETIC(T, prefix)                                                  \
-  OPENREG_ROUNDED(prefix##add, (T x, T y), (x, y), [](T a, T b) -> T { return a + b; }) \
-  OPENREG_ROUNDED(prefix##sub, (T x, T y), (x, y), [](T a, T b) -> T { return a - b; }) \
-  OPENREG_ROUNDED(prefix##mul, (T x, T y), (x, y), [](T a, T b) -> T { return a * b; }) \
-  OPENREG_ROUNDED(prefix##div, (T x, T y), (x, y), [](T a, T b) -> T { return a / b; }) \
-  OPENREG_ROUNDED(prefix##rcp, (T x), (x), [](T a) -> T { return 1 / a; })              \
+#define OPENREG_ARITHMETIC(T, prefix)                                      \
+  OPENREG_ROUNDED(prefix##add, (T x, T y), (x, y),                         \
+                  [](T a, T b) -> T { return a + b; })                     \
+  OPENREG_ROUNDED(prefix##sub, (T x, T y), (x, y),                         \
+                  [](T a, T b) -> T { return a - b; })                     \
+  OPENREG_ROUNDED(prefix##mul, (T x, T y), (x, y),                         \
+                  [](T a, T b) -> T { return a * b; })                     \
+  OPENREG_ROUNDED(prefix##div, (T x, T y), (x, y),                         \
+                  [](T a, T b) -> T { return a / b; })                     \
+  OPENREG_ROUNDED(prefix##rcp, (T x), (x), [](T a) -> T { return 1 / a; }) \
   OPENREG_ROUNDED(prefix##sqrt, (T x), (x), [](T a) -> T { return std::sqrt(a); })
 OPENREG_ARITHMETIC(float, f)
 OPENREG_ARITHMETIC(double, d)

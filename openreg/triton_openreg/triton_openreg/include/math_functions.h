@@ -2,7 +2,6 @@
 #pragma once
 
 #include <bit>
-#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -10,10 +9,11 @@
 
 namespace triton_openreg {
 
-// Those of the C library, which the compiler calls once for each element.
-#define OPENREG_FUNCTION(name)                          \
-  inline float name##_(float x) { return std::name(x); } \
-  inline double name##_(double x) { return std::name(x); }
+// Those of the C library, under the names that compilers have for them: <cmath> takes
+// longer to compile than most kernels.
+#define OPENREG_FUNCTION(name)                                     \
+  inline float name##_(float x) { return __builtin_##name##f(x); } \
+  inline double name##_(double x) { return __builtin_##name(x); }
 OPENREG_FUNCTION(ceil)
 OPENREG_FUNCTION(floor)
 OPENREG_FUNCTION(trunc)
@@ -26,32 +26,39 @@ OPENREG_FUNCTION(atan)
 OPENREG_FUNCTION(cbrt)
 OPENREG_FUNCTION(log1p)
 OPENREG_FUNCTION(expm1)
+OPENREG_FUNCTION(nearbyint)
+#undef OPENREG_FUNCTION
+#define OPENREG_FUNCTION(name)                                                 \
+  inline float name##_(float x, float y) { return __builtin_##name##f(x, y); } \
+  inline double name##_(double x, double y) { return __builtin_##name(x, y); }
+OPENREG_FUNCTION(atan2)
+OPENREG_FUNCTION(copysign)
+OPENREG_FUNCTION(fmod)
+OPENREG_FUNCTION(pow)
 #undef OPENREG_FUNCTION
 
+inline float fma_(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
+inline double fma_(double x, double y, double z) { return __builtin_fma(x, y, z); }
 template <class T>
-T roundeven_(T x) { return std::nearbyint(x); }
+T rsqrt_(T x) {
+  return T(1 / sqrt_(x));
+}
 template <class T>
-T rsqrt_(T x) { return T(1) / std::sqrt(x); }
-template <class T>
-T atan2_(T y, T x) { return std::atan2(y, x); }
-template <class T>
-T powf_(T x, T y) { return std::pow(x, y); }
-template <class T>
-T copysign_(T x, T y) { return std::copysign(x, y); }
-template <class T>
-T fma_(T x, T y, T z) { return std::fma(x, y, z); }
-template <class T>
-  requires std::is_floating_point_v<T>
-T remainder_of(T x, T y) { return std::fmod(x, y); }
-template <Small T>
-T remainder_of(T x, T y) { return T(std::fmod(float(x), float(y))); }
+  requires(!std::is_integral_v<T>)
+T remainder_of(T x, T y) {
+  if constexpr (Small<T>) {
+    return T(fmod_(float(x), float(y)));
+  } else {
+    return fmod_(x, y);
+  }
+}
 
-inline double exp_(double x) { return std::exp(x); }
-inline double exp2_(double x) { return std::exp2(x); }
-inline double log_(double x) { return std::log(x); }
-inline double log2_(double x) { return std::log2(x); }
-inline double tanh_(double x) { return std::tanh(x); }
-inline double erf_(double x) { return std::erf(x); }
+inline double exp_(double x) { return __builtin_exp(x); }
+inline double exp2_(double x) { return __builtin_exp2(x); }
+inline double log_(double x) { return __builtin_log(x); }
+inline double log2_(double x) { return __builtin_log2(x); }
+inline double tanh_(double x) { return __builtin_tanh(x); }
+inline double erf_(double x) { return __builtin_erf(x); }
 
 // Those of float that kernels use most have no branches, so that the compiler makes
 // vector instructions of a loop. Their error is at most 3 units of the last digit.
@@ -124,7 +131,9 @@ inline Logarithm split_log(float x) {
 // What the logarithm of a number that is not positive and finite is.
 inline float log_or_edge(float x, float logarithm) {
   const float infinity = std::numeric_limits<float>::infinity();
-  const float edge = x == 0 ? -infinity : x < 0 ? std::numeric_limits<float>::quiet_NaN() : x;
+  const float edge = x == 0  ? -infinity
+                     : x < 0 ? std::numeric_limits<float>::quiet_NaN()
+                             : x;
   return x > 0 && x < infinity ? logarithm : edge;
 }
 
@@ -139,17 +148,17 @@ inline float log2_(float x) {
 }
 
 inline float tanh_(float x) {
-  const float size = std::fabs(x), square = x * x;
+  const float size = fabs_(x), square = x * x;
   const float small =
-      x + x * square * polynomial(square, -3.33333332e-1f, 1.33333018e-1f,
-                                  -5.39587837e-2f, 2.17647503e-2f, -8.32959285e-3f,
-                                  2.27589565e-3f);
+      x + x * square *
+              polynomial(square, -3.33333332e-1f, 1.33333018e-1f, -5.39587837e-2f,
+                         2.17647503e-2f, -8.32959285e-3f, 2.27589565e-3f);
   const float large = 1 - 2 / (exp_(2 * size) + 1);
-  return size < 0.625f ? small : std::copysign(large, x);
+  return size < 0.625f ? small : copysign_(large, x);
 }
 
 inline float erf_(float x) {
-  const float size = std::fabs(x), square = x * x;
+  const float size = fabs_(x), square = x * x;
   const float small =
       x * polynomial(square, 1.12837917f, -3.76126271e-1f, 1.12836002e-1f,
                      -2.68544441e-2f, 5.18953433e-3f, -8.02083237e-4f, 7.88909005e-5f);
@@ -157,8 +166,29 @@ inline float erf_(float x) {
   const float rest = polynomial(inside, -2.04369915e-4f, 1.12966121f, 6.33039495e-1f,
                                 1.08639145e-1f, -2.53736693e-2f, 4.28243747e-3f,
                                 -4.63804222e-4f, 2.53174843e-5f, -2.51515596e-7f);
-  const float large = std::copysign(1 - exp_(-rest), x);
+  const float large = copysign_(1 - exp_(-rest), x);
   return size < 1 ? small : x != x ? x : large;
 }
+
+// Of small numbers: in float.
+#define OPENREG_FUNCTION(name) \
+  template <Small T>           \
+  T name(T x) {                \
+    return T(name(float(x)));  \
+  }
+OPENREG_FUNCTION(ceil_)
+OPENREG_FUNCTION(floor_)
+OPENREG_FUNCTION(trunc_)
+OPENREG_FUNCTION(fabs_)
+OPENREG_FUNCTION(sqrt_)
+OPENREG_FUNCTION(sin_)
+OPENREG_FUNCTION(cos_)
+OPENREG_FUNCTION(exp_)
+OPENREG_FUNCTION(exp2_)
+OPENREG_FUNCTION(log_)
+OPENREG_FUNCTION(log2_)
+OPENREG_FUNCTION(tanh_)
+OPENREG_FUNCTION(erf_)
+#undef OPENREG_FUNCTION
 
 }  // namespace triton_openreg

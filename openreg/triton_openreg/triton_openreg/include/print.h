@@ -10,7 +10,8 @@
 namespace triton_openreg {
 
 inline void print_text(const Program& program, const char* text) {
-  std::printf("pid (%d, %d, %d)%s\n", program.id[0], program.id[1], program.id[2], text);
+  std::printf("pid (%d, %d, %d)%s\n", program.id[0], program.id[1], program.id[2],
+              text);
 }
 
 template <class T>

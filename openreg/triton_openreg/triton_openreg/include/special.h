@@ -1,4 +1,4 @@
-// Functions that the C library does not have; see docs/modules/triton-libdevice.md.
+// Functions that the C library does not have; see docs/modules/triton-compiler.md.
 #pragma once
 
 #include <cmath>

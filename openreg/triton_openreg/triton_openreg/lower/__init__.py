@@ -105,7 +105,8 @@ def lower(ttir: str) -> Kernel:
     for n, (_, cpp, name) in enumerate(parameters_of(kernel), start=GRID_SLOTS):
         if cpp.endswith("*"):
             unpack.append(f"  {cpp} {name};")
-            unpack.append(f"  if (!slots.address({n}, {name})) return bad_address({n - GRID_SLOTS});")
+            test = f"if (!slots.address({n}, {name}))"
+            unpack.append(f"  {test} return bad_address({n - GRID_SLOTS});")
         else:
             unpack.append(f"  const auto {name} = slots.get<{cpp}>({n});")
         arguments.append(name)

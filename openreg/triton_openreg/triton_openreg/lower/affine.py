@@ -37,10 +37,8 @@ def combine_affine(low: Lowering, op: Operation, args: list[Value]) -> Affine | 
         return None
     pairs = list(zip(a.steps, b.steps, strict=True))
     if op.name in ("arith.addi", "tt.addptr"):
-        if NO_STEP == b.base and b.uniform:
-            return a
-        steps = [add(low, op, x, y) for x, y in pairs]
-        return Affine(low.emit(element, f"{a.base} + {b.base}"), tuple(steps))
+        steps = [plus(low, "i64" if is_pointer(element) else element, *p) for p in pairs]
+        return Affine(plus(low, element, a.base, b.base), tuple(steps))
     if op.name == "arith.subi" and b.uniform:
         return Affine(low.emit(element, f"{a.base} - {b.base}"), a.steps)
     if op.name == "arith.muli":
@@ -52,12 +50,10 @@ def combine_affine(low: Lowering, op: Operation, args: list[Value]) -> Affine | 
     return None
 
 
-def add(low: Lowering, op: Operation, x: str, y: str) -> str:
-    """Return the sum of two steps."""
+def plus(low: Lowering, element: str, x: str, y: str) -> str:
+    """Return the sum of two bases or steps."""
     if NO_STEP in (x, y):
         return y if x == NO_STEP else x
-    element = element_of(op.type_list[0])
-    element = "i64" if is_pointer(element) else element
     return low.emit(element, f"{x} + {y}")
 
 
@@ -118,6 +114,11 @@ def smaller(low: Lowering, a: str | None, b: str | None) -> str | None:
     return low.emit("i64", f"smaller({a}, {b})")
 
 
+def scaled(step: str, wide: str) -> str:
+    """Return a step in the type that an address needs."""
+    return step if step.isdigit() else f"{wide}{{{step}}}"
+
+
 def affine_tensor(
     low: Lowering, shape: tuple[int, ...], element: str, affine: Affine
 ) -> Tensor:
@@ -128,7 +129,7 @@ def affine_tensor(
     def at(indices: Indices) -> str:
         wide = "int64_t" if is_pointer(element) or element == "i64" else "int32_t"
         terms = [
-            i if step == "1" else f"{wide}{{{step}}} * {i}"
+            i if step == "1" else f"{scaled(step, wide)} * {i}"
             for i, step in zip(indices, affine.steps, strict=True)
             if step != NO_STEP and i != "0"
         ]

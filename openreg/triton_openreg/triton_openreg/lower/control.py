@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..ttir import TYPE, VALUE, Operation
 from .affine import affine_tensor
 from .registry import Lowering, lowers
-from .types import element_of, is_tensor, shape_of
+from .types import count_of, element_of, is_tensor, shape_of
 from .values import Affine, Tensor, Value
 
 Target = str | Tensor  # a variable, or a buffer
@@ -18,9 +18,9 @@ def declare(low: Lowering, types: Sequence[str]) -> list[Target]:
     targets: list[Target] = []
     for type_ in types:
         if is_tensor(type_):
-            target = low.allocate(shape_of(type_), element_of(type_))
-            low.pinned.append(str(target.buffer))
-            targets.append(target)
+            buffer = low.allocate(shape_of(type_), element_of(type_))
+            low.pinned.append(str(buffer.buffer))
+            targets.append(buffer)
         else:
             targets.append(low.new("x"))
             low.do(f"{low.cpp(type_)} {targets[-1]};")
@@ -40,16 +40,14 @@ def assign(low: Lowering, values: list[Value], targets: list[Target]) -> None:
         reads = {b: in_place for b, in_place in value.reads.items() if b in taken}
         own = reads.pop(str(target.buffer), True)
         if reads or not own:  # it would read what another has written
-            copy = low.allocate(value.shape, value.element)
-            low.copy(value, copy)
-            value = copy
+            value = low.copied(value)
         ready.append((value, target))
     for value, target in ready:
         if value.buffer != target.buffer:
             low.copy(value, target)
-    for value, target in zip(values, targets, strict=True):
-        if isinstance(value, str) and isinstance(target, str):
-            low.do(f"{target} = {value};")
+    for scalar, variable in zip(values, targets, strict=True):
+        if isinstance(scalar, str) and isinstance(variable, str):
+            low.do(f"{variable} = {scalar};")
 
 
 def received(low: Lowering, targets: list[Target], types: Sequence[str]) -> list[Value]:
@@ -82,7 +80,7 @@ def if_(low: Lowering, op: Operation) -> list[Value]:
 
 @lowers("scf.for")
 def for_(low: Lowering, op: Operation) -> list[Value]:
-    """A loop; blocks of addresses stay ``base + i * step`` if every iteration lets them.
+    """A loop; addresses stay ``base + i * step`` if every iteration lets them.
 
     Whether it does is known only afterwards: the body is written again if not.
     """
@@ -151,7 +149,9 @@ def try_for(
     head = f"for ({wide} {k} = {start}; {k} < {wide}({end}); {k} += {step})"
     with low.braces(head):
         low.env[variable] = low.emit(type_, f"static_cast<{low.cpp(type_)}>({k})")
-        for name, value in zip(names, restored(received(low, targets, places)), strict=True):
+        for name, value in zip(
+            names, restored(received(low, targets, places)), strict=True
+        ):
             low.env[name] = value
         values = low.run(op.regions[0][0], [variable, *names])
         for n, form in forms.items():
@@ -211,20 +211,26 @@ def call(low: Lowering, op: Operation) -> list[Value]:
 
 @lowers("tt.map_elementwise")
 def map_elementwise(low: Lowering, op: Operation) -> list[Value]:
-    """Run a function with branches for each element."""
-    if op.attribute("pack") != "1":
-        raise op.unsupported("several elements at once", "leave pack out")
-    sources = [low.tensor(x) for x in op.operands]
+    """Run a function with branches for each element, or for ``pack`` at once."""
+    pack = int(op.attribute("pack"))
+    sources = [low.buffered(low.tensor(x)) for x in op.operands]
     outputs = TYPE.findall(op.types.partition("->")[2])
     targets = [low.allocate(shape_of(t), element_of(t)) for t in outputs]
-    with low.loops(sources[0].shape, parallel=False) as i:
+    places = [(n, p) for n in range(len(targets)) for p in range(pack)]
+    count = count_of(sources[0].shape) // pack
+    with low.loops((count,), parallel=False) as (k,):
+        first = f"{k} * {pack}" if count > 1 else "0"
 
         def finish(values: list[Value]) -> None:
-            for value, target in zip(values, targets, strict=True):
-                low.put(str(value), target, i)
-            low.do("continue;")
+            for value, (n, p) in zip(values, places, strict=True):
+                low.do(f"{targets[n].buffer}[{first} + {p}] = {value};")
+            if count > 1:
+                low.do("continue;")
 
-        low.flow(op.regions[0], 0, [low.at(s, i) for s in sources], finish)
+        elements = [
+            low.emit(s.element, f"{s.buffer}[{first} + {p}]")
+            for s in sources
+            for p in range(pack)
+        ]
+        low.flow(op.regions[0], 0, elements, finish)
     return list(targets)
-
-

@@ -1,7 +1,6 @@
 # Products of matrices; see docs/modules/triton-compiler.md.
 """``tl.dot``, of two or three dimensions."""
 
-
 from ..ttir import Operation
 from .registry import Lowering, lowers
 from .values import Indices, Tensor, Value
@@ -16,7 +15,7 @@ def dot(low: Lowering, op: Operation) -> Value:
     a, b, c = (low.tensor(x) for x in names)
     element = ACCUMULATED_IN.get(c.element, c.element)
     a, b = widened(low, a, element), widened(low, b, element)
-    if c.element == element and c.buffer is not None and low.dies(names[2], c.buffer):
+    if c.element == element and c.buffer is not None and low.ends(names[2], c.buffer):
         target = low.view(c.buffer, c.shape, element)
     else:
         target = low.allocate(c.shape, element)
@@ -56,5 +55,3 @@ def dot_scaled(low: Lowering, op: Operation) -> Value:
     raise op.unsupported(
         "scaled formats", "multiply the operands by their scales, then use tl.dot"
     )
-
-

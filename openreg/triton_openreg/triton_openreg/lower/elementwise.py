@@ -5,7 +5,7 @@
 import re
 
 from ..ttir import Operation
-from .affine import combine_affine, limits_of
+from .affine import affine_tensor, combine_affine, limits_of
 from .registry import Lowering, lowers
 from .types import cpp_type, element_of, is_pointer, is_tensor, literal, shape_of
 from .values import Affine, Tensor, Value, reads_of
@@ -13,10 +13,9 @@ from .values import Affine, Tensor, Value, reads_of
 # {0}, {1}, {2}: operands; {T}: the type of the result, {U} its unsigned counterpart;
 # {S}: the type of the first operand.
 EXPRESSIONS = {
-    **{f"arith.{name}f": f"{{0}} {sign} {{1}}" for name, sign in
-       (("add", "+"), ("sub", "-"), ("mul", "*"), ("div", "/"))},
-    **{f"arith.{name}i": f"{{0}} {sign} {{1}}" for name, sign in
-       (("add", "+"), ("sub", "-"), ("mul", "*"), ("and", "&"), ("or", "|"), ("xor", "^"))},
+    **{f"arith.{name}": f"{{0}} {sign} {{1}}" for name, sign in (
+        ("addf", "+"), ("subf", "-"), ("mulf", "*"), ("divf", "/"), ("addi", "+"),
+        ("subi", "-"), ("muli", "*"), ("andi", "&"), ("ori", "|"), ("xori", "^"))},
     # LITERALINCLUDE START: TRITON_EXPRESSIONS
     "arith.remf": "remainder_of({0}, {1})",
     "arith.negf": "-{0}",
@@ -61,9 +60,10 @@ EXPRESSIONS = {
     **{f"math.{name}": f"{name}_({{0}})" for name in
        ("ceil", "cos", "erf", "exp", "exp2", "floor", "log", "log1p", "log2", "rsqrt",
         "sin", "sqrt", "tan", "tanh", "trunc", "cbrt", "atan", "expm1")},
-    **{f"math.{name}": f"{name}_({{0}}, {{1}})" for name in ("atan2", "copysign", "powf")},
+    **{f"math.{name}": f"{name}_({{0}}, {{1}})" for name in ("atan2", "copysign")},
     "math.absf": "fabs_({0})",
-    "math.roundeven": "roundeven_({0})",
+    "math.roundeven": "nearbyint_({0})",
+    "math.powf": "pow_({0}, {1})",
     "math.ctpop": "popcount_({0})",
 }  # fmt: skip
 COMPARISONS = {
@@ -165,15 +165,10 @@ def elementwise(low: Lowering, op: Operation) -> Value:
         cost += COSTLY
 
     def at(indices: tuple[str, ...]) -> str:
-        if affine is not None and is_pointer(result):
-            terms = [
-                i if step == "1" else f"{i} * int64_t{{{step}}}"
-                for i, step in zip(indices, affine.steps, strict=True)
-                if step != "0" and i != "0"
-            ]
-            return low.emit(result, " + ".join((affine.base, *terms)))
         return compute(*(low.at(a, indices) for a in args))
 
+    if affine is not None and is_pointer(result):
+        return affine_tensor(low, shape, result, affine)
     limits = limits_of(low, op, args, shape)
     tensor = Tensor(shape, result, at, reads_of(*args), cost, None, affine, limits)
     several = low.uses.get(op.results[0], 0) > 1

@@ -1,5 +1,5 @@
 # Lowers one function; see docs/modules/triton-compiler.md.
-"""Walks over operations, and knows where each value was used last."""
+"""Walks over operations, and forgets each value after its last use."""
 
 import re
 from collections.abc import Callable
@@ -64,7 +64,7 @@ class FunctionLowering(Writer):
         assert isinstance(value, str), name
         return value
 
-    def dies(self, name: str, buffer: str) -> bool:
+    def ends(self, name: str, buffer: str) -> bool:
         """Return whether the operation at hand is the last that needs a buffer."""
         others = (v for n, v in self.env.items() if n != name and isinstance(v, Tensor))
         return name in self.dying and not any(buffer in v.reads for v in others)
@@ -75,9 +75,9 @@ class FunctionLowering(Writer):
         """Write an operation, and remember its results."""
         handler = HANDLERS.get(op.name)
         if handler is None:
-            raise op.unsupported("it does not know it", INSTEAD.get(op.name, ""))
+            raise op.unsupported("it has no rule for it", INSTEAD.get(op.name, ""))
         self.check_types(op)
-        made = handler(self, op)  # type: ignore[arg-type]
+        made = handler(self, op)
         results = made if isinstance(made, list) else [made]
         for name, value in zip(op.results, results, strict=bool(op.results)):
             if value is not None:

@@ -91,11 +91,13 @@ def store(low: Lowering, op: Operation) -> None:
     mask = rest[0] if rest else None
     limits = known_limits(low, mask) if mask is not None else None
     if limits is not None and any(limit is not None for limit in limits):
-        with prefix_loops(low, shape, limits) as (outer, end):
-            with low.loops(shape[-1:], last=f"0; {{i}} < {end}") as i:
-                places = (*outer, *i)
-                element = low.at(value, places)
-                low.do(f"*{low.at(pointer, places)} = {element};")
+        with (
+            prefix_loops(low, shape, limits) as (outer, end),
+            low.loops(shape[-1:], last=f"0; {{i}} < {end}") as inner,
+        ):
+            i = (*outer, *inner)
+            element = low.at(value, i)
+            low.do(f"*{low.at(pointer, i)} = {element};")
         return
     with low.loops(shape) as i:
         test = "" if mask is None or limits is not None else f"if ({low.at(mask, i)}) "

@@ -34,7 +34,6 @@ def reduce(low: Lowering, op: Operation) -> list[Value]:
     last = all(n == 1 for n in shape[axis + 1 :])
     if not last:
         return list(reduce_rows(low, block, sources, axis))
-    results: list[Value] = []
     targets = [low.allocate(outer, s.element) for s in sources] if outer else []
     with low.loops(outer, parallel=False) as i:
         if length <= UNROLLED:
@@ -46,8 +45,7 @@ def reduce(low: Lowering, op: Operation) -> list[Value]:
             total = reduce_lanes(low, block, sources, i, axis)
         for value, target in zip(total, targets, strict=bool(outer)):
             low.put(value, target, i)
-        results = list(targets) if outer else list(total)
-    return results
+    return list(targets) if outer else list(total)
 
 
 # LITERALINCLUDE END: TRITON_REDUCE
@@ -64,7 +62,10 @@ def reduce_lanes(
         low.do(f"alignas(64) {low.cpp(source.element)} {name}[{lanes}];")
 
     def combine(j: str, others: list[str]) -> None:
-        here = [low.emit(s.element, f"{n}[{j}]") for n, s in zip(names, sources, strict=True)]
+        here = [
+            low.emit(s.element, f"{n}[{j}]")
+            for n, s in zip(names, sources, strict=True)
+        ]
         for name, value in zip(names, low.inline(block, [*here, *others]), strict=True):
             low.do(f"{name}[{j}] = {value};")
 
@@ -73,16 +74,18 @@ def reduce_lanes(
             low.do(f"{name}[{j}] = {low.at(source, along(i, axis, j))};")
     if length > lanes:
         k = low.new("k")
-        with low.braces(f"for (int {k} = {lanes}; {k} < {length}; {k} += {lanes})"):
-            with low.loops((lanes,)) as (j,):
-                at = low.new("i")
-                low.do(f"const int {at} = {k} + {j};")
-                combine(j, [low.at(s, along(i, axis, at)) for s in sources])
+        steps = f"for (int {k} = {lanes}; {k} < {length}; {k} += {lanes})"
+        with low.braces(steps), low.loops((lanes,)) as (j,):
+            at = low.new("i")
+            low.do(f"const int {at} = {k} + {j};")
+            combine(j, [low.at(s, along(i, axis, at)) for s in sources])
     width = low.new("width")
-    with low.braces(f"for (int {width} = {lanes // 2}; {width} > 0; {width} /= 2)"):
-        with low.loops((lanes,), last=f"0; {{i}} < {width}") as (j,):
-            combine(j, [low.emit(s.element, f"{n}[{j} + {width}]")
-                        for n, s in zip(names, sources, strict=True)])  # fmt: skip
+    halves = f"for (int {width} = {lanes // 2}; {width} > 0; {width} /= 2)"
+    inner = low.loops((lanes,), last=f"0; {{i}} < {width}")
+    with low.braces(halves), inner as (j,):
+        upper = f"{j} + {width}"
+        combine(j, [low.emit(s.element, f"{n}[{upper}]")
+                    for n, s in zip(names, sources, strict=True)])  # fmt: skip
     return [low.emit(s.element, f"{n}[0]") for n, s in zip(names, sources, strict=True)]
 
 
@@ -98,14 +101,13 @@ def reduce_rows(
             for source, target in zip(sources, targets, strict=True):
                 low.put(low.at(source, (*i, "0", *j)), target, (*i, *j))
         k = low.new("k")
-        with low.braces(f"for (int {k} = 1; {k} < {shape[axis]}; ++{k})"):
-            with low.loops(after) as j:
-                here = [low.at(t, (*i, *j)) for t in targets]
-                more = [low.at(s, (*i, k, *j)) for s in sources]
-                for value, target in zip(
-                    low.inline(block, [*here, *more]), targets, strict=True
-                ):
-                    low.put(value, target, (*i, *j))
+        rows = f"for (int {k} = 1; {k} < {shape[axis]}; ++{k})"
+        with low.braces(rows), low.loops(after) as j:
+            here = [low.at(t, (*i, *j)) for t in targets]
+            more = [low.at(s, (*i, k, *j)) for s in sources]
+            combined = low.inline(block, [*here, *more])
+            for value, target in zip(combined, targets, strict=True):
+                low.put(value, target, (*i, *j))
     return targets
 
 
@@ -130,9 +132,8 @@ def scan(low: Lowering, op: Operation) -> list[Value]:
             with low.loops(after) as j:
                 here = [low.at(t, (*i, previous, *j)) for t in targets]
                 more = [low.at(s, (*i, k, *j)) for s in sources]
-                for value, target in zip(
-                    low.inline(block, [*here, *more]), targets, strict=True
-                ):
+                combined = low.inline(block, [*here, *more])
+                for value, target in zip(combined, targets, strict=True):
                     low.put(value, target, (*i, k, *j))
     return list(targets)
 

@@ -82,9 +82,7 @@ def view(low: Lowering, op: Operation) -> Value:
     return Tensor(shape, element, at, reads, source.cost, None, affine, limits)
 
 
-def move(
-    values: tuple[T, ...], dims: list[int | None], rank: int, rest: T
-) -> list[T]:
+def move(values: tuple[T, ...], dims: list[int | None], rank: int, rest: T) -> list[T]:
     """Return what each dimension of the result has."""
     moved = [rest] * rank
     for value, d in zip(values, dims, strict=True):
@@ -151,7 +149,9 @@ def cat(low: Lowering, op: Operation) -> Value:
         source = low.tensor(x)
         with low.loops(source.shape) as i:
             value = low.at(source, i)
-            low.do(f"{target.buffer}[{start} + {low.linear(source.shape, i)}] = {value};")
+            low.do(
+                f"{target.buffer}[{start} + {low.linear(source.shape, i)}] = {value};"
+            )
         start += count_of(source.shape)
     return target
 
@@ -169,4 +169,3 @@ def gather(low: Lowering, op: Operation) -> Value:
         return low.at(source, (*i[:axis], k, *i[axis + 1 :]))
 
     return Tensor(shape, element, at, reads_elsewhere(source, index), 2 + index.cost)
-

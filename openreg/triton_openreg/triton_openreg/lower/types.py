@@ -81,7 +81,7 @@ def literal(text: str, element: str) -> str:
         bits = 64 if element == "index" else int(element[1:])
         if int(text) == -(1 << (bits - 1)):
             return f"INT{bits}_MIN"  # its digits alone would be too large
-        return f"INT64_C({text})" if bits == 64 else text
+        return {64: f"INT64_C({text})", 32: text}.get(bits, f"int{bits}_t({text})")
     cpp = CPP_TYPES[element]
     if text.startswith("0x"):  # infinities and NaNs
         return f"from_bits<{cpp}>({text})"

@@ -1,4 +1,4 @@
-# What the lowering knows about a block's value; see docs/modules/triton-compiler.md.
+# How the lowering describes a block's value; see docs/modules/triton-compiler.md.
 """A tensor is a recipe: C++ for one element, given its indices."""
 
 from collections.abc import Callable

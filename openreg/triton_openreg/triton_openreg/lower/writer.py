@@ -93,7 +93,9 @@ class Writer:
             opened = 0
             for d, n in enumerate(shape):
                 inner = d == len(shape) - 1
-                indices.append("0" if n == 1 and not (inner and last) else self.new("i"))
+                indices.append(
+                    "0" if n == 1 and not (inner and last) else self.new("i")
+                )
                 i = indices[-1]
                 if inner and last:
                     self._for(i, last.format(i=i), parallel)
@@ -167,8 +169,10 @@ class Writer:
 
     def buffered(self, source: Tensor) -> Tensor:
         """Return a value whose elements are computed already."""
-        if source.buffer is not None:
-            return source
+        return source if source.buffer is not None else self.copied(source)
+
+    def copied(self, source: Tensor) -> Tensor:
+        """Return a value in a buffer of its own."""
         target = self.allocate(source.shape, source.element)
         self.copy(source, target)
         return target
@@ -179,8 +183,8 @@ class Writer:
         for value in self.env.values():
             if isinstance(value, Tensor):
                 live.update(value.reads)
-        for slot in self.free.values():
-            live.update(slot)
+        for names in self.free.values():
+            live.update(names)
         for name, slot in self.slots.items():
             if name not in live:
                 self.free.setdefault(slot, []).append(name)
