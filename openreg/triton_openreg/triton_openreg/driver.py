@@ -27,9 +27,9 @@ class OpenRegUtils:
     @functools.cache
     def get_device_properties(device: int) -> dict[str, Any]:
         """Return what Triton and kernels with persistent programs look up."""
-        import torch
+        from torch_openreg import openreg
 
-        found = torch.openreg.get_device_properties(device)
+        found = openreg.get_device_properties(device)
         return {
             "max_shared_mem": MAX_SCRATCH,
             "multiprocessor_count": found.multi_processor_count,
@@ -66,22 +66,22 @@ class OpenRegDriver(DriverBase):
     """The active driver of a process whose accelerator is openreg."""
 
     def __init__(self) -> None:
-        import torch
+        from torch_openreg import openreg
 
         from . import launcher
 
         self.utils = OpenRegUtils()
         self.launcher_cls = launcher.OpenRegLauncher
-        self.get_current_device = torch.openreg.current_device
-        self.set_current_device = torch.openreg.set_device
+        self.get_current_device = openreg.current_device
+        self.set_current_device = openreg.set_device
         self.get_current_stream = launcher.raw_stream
 
     @classmethod
     def is_active(cls) -> bool:
         """Return whether there is a device; Triton asks each driver once."""
-        import torch
+        from torch_openreg import openreg
 
-        return hasattr(torch, "openreg") and torch.openreg.is_available()
+        return openreg.is_available()
 
     def get_current_target(self) -> GPUTarget:
         """Return what to compile for: the current device."""
@@ -96,9 +96,9 @@ class OpenRegDriver(DriverBase):
 
     def get_device_interface(self) -> Any:
         """Return the module with ``synchronize`` and ``Event``, for timing."""
-        import torch
+        from torch_openreg import openreg
 
-        return torch.openreg
+        return openreg
 
     def map_python_to_cpp_type(self, ty: str) -> str:
         """Return the C type of an argument, for programs that launch without Python."""
