@@ -1,6 +1,6 @@
 # Times Triton kernels against C++ loops and eager operators; see
 # docs/modules/triton-inductor.md.
-"""python openreg/benchmarks/triton_speed.py [COMMIT]: prints times; with COMMIT, keeps them.
+"""python openreg/benchmarks/triton_speed.py [COMMIT]: prints times, or keeps them.
 
 `nox -s triton -- --record COMMIT` runs it. A row is timed in rounds, all of its columns
 one after the other: a busy machine changes the ratios less than the times.
