@@ -29,12 +29,13 @@ from nox_support.environments import (  # noqa: E402
     run,
     step,
     torch_of,
+    tracked_files,
 )
 from nox_support.kit import KIT_SOURCES, install_kit  # noqa: E402
 from nox_support.machine import THIS, check_machine  # noqa: E402
 from nox_support.opencl import OPENCL_PAGES, try_opencl  # noqa: E402
 from nox_support.releases import compare_releases, try_releases  # noqa: E402
-from nox_support.site import SITE, find_pages, render  # noqa: E402
+from nox_support.site import FIRST_PAGES, SITE, find_pages, render  # noqa: E402
 from nox_support.soak import run_soak  # noqa: E402
 from nox_support.starter import (  # noqa: E402
     STARTER_SOURCES,
@@ -106,19 +107,6 @@ BACKEND_TESTS = "openreg/tests"
 # One more than there are cores: tests often wait, for processes, streams and compilers.
 PARALLEL = ["-n", str(min(4, (os.cpu_count() or 1) + 1))]
 BY_FILE = [*PARALLEL, "--dist", "loadfile"]  # a file makes its fixtures once
-# Pages that `tests-on -- cuda smoke` runs: the first ones, and what a build may change.
-FIRST_PAGES = [
-    "docs/index.md",
-    "docs/start/quickstart.md",
-    "docs/start/architecture.md",
-    "docs/frontend/autoload.md",
-    "docs/frontend/accelerator-api.md",
-    "docs/runtime/device.md",
-    "docs/ship/diagnose.md",
-    "docs/ship/known-gaps-eager.md",
-    "docs/ship/known-gaps-names.md",
-]
-
 nox.options.sessions = ["lint", "tests", "docs"]
 
 # torch takes gigabytes, so there is not one environment a session, which is what nox
@@ -448,15 +436,6 @@ def measure_operators(session: nox.Session) -> None:
         report = str(BUILD / "operators.json")
         run(session, tools, "python", MEASURE_OPERATORS, report)
     stamp.write_text(key)
-
-
-# --- Small helpers --------------------------------------------------------------------
-
-
-def tracked_files(session: nox.Session) -> list[str]:
-    listing = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
-    names = session.run(*listing, external=True, silent=True, log=False)
-    return [name for name in str(names).splitlines() if (ROOT / name).is_file()]
 
 
 if __name__ == "__main__":

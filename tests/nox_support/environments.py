@@ -252,5 +252,11 @@ def fingerprint(sources: list[str] | list[Path], *more: str) -> str:
     return digest.hexdigest()
 
 
+def tracked_files(session: nox.Session) -> list[str]:
+    listing = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    names = session.run(*listing, external=True, silent=True, log=False)
+    return [name for name in str(names).splitlines() if (ROOT / name).is_file()]
+
+
 def is_current(stamp: Path, key: str) -> bool:
     return stamp.exists() and stamp.read_text() == key

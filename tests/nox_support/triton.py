@@ -68,6 +68,6 @@ def run_its_pages(session: nox.Session, tools: Path, docs_tools: Path) -> None:
 def record(session: nox.Session, tools: Path, commit: str) -> None:
     """Keep what the guide shows: the times, and what each member is needed for."""
     with step(session, "speed"):
-        run(session, tools, "python", "openreg/benchmarks/triton.py", commit)
+        run(session, tools, "python", "openreg/benchmarks/triton_speed.py", commit)
     with step(session, "the plug-in without each of its members"):
         run(session, tools, "python", "openreg/tests/tools/triton_knockouts.py", commit)

@@ -54,6 +54,7 @@ def zoo():
 MODELS, train = zoo()
 
 
+@pytest.mark.filterwarnings("ignore")  # of transformers, as in nox -s clients
 @pytest.mark.parametrize("name", MODELS)
 def test_a_model_of_the_zoo(name, triton_inductor):
     losses = train(name, "openreg", compiled=True)

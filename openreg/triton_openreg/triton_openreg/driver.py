@@ -26,9 +26,9 @@ class OpenRegUtils:
     @functools.cache
     def get_device_properties(device: int) -> dict[str, Any]:
         """Return what Triton and kernels with persistent programs look up."""
-        import torch
+        from torch_openreg import openreg
 
-        found = torch.openreg.get_device_properties(device)
+        found = openreg.get_device_properties(device)
         return {
             "max_shared_mem": MAX_SCRATCH,
             "multiprocessor_count": found.multi_processor_count,
@@ -63,24 +63,24 @@ class OpenRegDriver(DriverBase):
     """The active driver of a process whose accelerator is openreg."""
 
     def __init__(self) -> None:
-        import torch
+        from torch_openreg import openreg
 
         from . import launcher
 
         # LITERALINCLUDE START: DRIVER_MEMBERS
         self.utils = OpenRegUtils()
         self.launcher_cls = launcher.OpenRegLauncher
-        self.get_current_device = torch.openreg.current_device
-        self.set_current_device = torch.openreg.set_device
+        self.get_current_device = openreg.current_device
+        self.set_current_device = openreg.set_device
         self.get_current_stream = launcher.raw_stream
         # LITERALINCLUDE END: DRIVER_MEMBERS
 
     @classmethod
     def is_active(cls) -> bool:
         """Return whether there is a device; Triton asks each driver once."""
-        import torch
+        from torch_openreg import openreg
 
-        return hasattr(torch, "openreg") and torch.openreg.is_available()
+        return openreg.is_available()
 
     def get_current_target(self) -> GPUTarget:
         """Return what to compile for: the current device."""
@@ -95,9 +95,9 @@ class OpenRegDriver(DriverBase):
 
     def get_device_interface(self) -> Any:
         """Return the module with ``synchronize`` and ``Event``, for timing."""
-        import torch
+        from torch_openreg import openreg
 
-        return torch.openreg
+        return openreg
 
     def map_python_to_cpp_type(self, ty: str) -> str:
         """Return the C type of an argument, for programs that launch without Python."""

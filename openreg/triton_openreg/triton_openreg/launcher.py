@@ -1,5 +1,5 @@
 # From a call of a Triton kernel to the driver's; see docs/modules/triton-launch.md.
-"""One launcher a kernel: it knows the types of the arguments and fills their slots.
+"""One launcher a kernel: it has the types of the arguments, and fills their slots.
 
 ``launcher.c`` does what every call repeats. It is compiled on first use, in Triton's
 cache, as the launchers of Triton's own backends are: a program that compiles kernels
