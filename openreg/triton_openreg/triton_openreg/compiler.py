@@ -114,7 +114,7 @@ class OpenRegBackend(BaseBackend):
         # LITERALINCLUDE END: TRITON_ADD_STAGES
 
 
-# LITERALINCLUDE START: TRITON_STAGES
+# LITERALINCLUDE START: TRITON_TTIR
 def make_ttir(module: Any, metadata: dict[str, Any]) -> Any:
     """Simplify the IR with passes of Triton; inline the functions."""
     manager = ir.pass_manager(module.context)
@@ -133,6 +133,10 @@ def make_ttir(module: Any, metadata: dict[str, Any]) -> Any:
     return module
 
 
+# LITERALINCLUDE END: TRITON_TTIR
+
+
+# LITERALINCLUDE START: TRITON_CPP
 def make_cpp(module: Any, metadata: dict[str, Any]) -> str:
     """Translate the IR to C++ loops."""
     kernel = lower(str(module))
@@ -142,4 +146,4 @@ def make_cpp(module: Any, metadata: dict[str, Any]) -> str:
     return kernel.source
 
 
-# LITERALINCLUDE END: TRITON_STAGES
+# LITERALINCLUDE END: TRITON_CPP
