@@ -257,7 +257,7 @@ def triton(session: nox.Session) -> None:
     install_backend(session)
     docs_tools = environment(session, "docs")
     environment(session, "clients")  # the next one borrows from it
-    try_triton(session, environment(session, "triton"), docs_tools)
+    try_triton(session, environment(session, "triton"), docs_tools, BY_FILE)
 
 
 @nox.session(venv_backend="none", default=False)

@@ -18,12 +18,15 @@ TRITON_PAGES = "docs/modules/triton"
 ZOO = f"{TESTS}/test_models.py::test_a_model_of_the_zoo"
 
 
-def try_triton(session: nox.Session, tools: Path, docs_tools: Path) -> None:
+def try_triton(
+    session: nox.Session, tools: Path, docs_tools: Path, parallel: list[str]
+) -> None:
     """Run the tests and pages of the Triton backend, or record what pages show.
 
     Args:
         tools: of the environment that has Triton, and borrows the backend.
         docs_tools: of the environment that runs pages.
+        parallel: arguments for pytest.
     """
     arguments = session.posargs
     recording = arguments[:1] == ["--record"] and len(arguments) == 2
@@ -37,7 +40,7 @@ def try_triton(session: nox.Session, tools: Path, docs_tools: Path) -> None:
         return
     fewer = ["--deselect", ZOO] if arguments else []
     with step(session, "tests of the Triton backend"):
-        pytest = ["python", "-m", "pytest", "-q", *fewer, TESTS]
+        pytest = ["python", "-m", "pytest", *parallel, *fewer, TESTS]
         run(session, tools, *pytest, env={"HF_HUB_OFFLINE": "1"})
     run_its_pages(session, tools, docs_tools)
 

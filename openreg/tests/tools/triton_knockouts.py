@@ -10,6 +10,7 @@ interface are not abstract in Triton: a plug-in without them loads, and fails la
 
 from __future__ import annotations
 
+import datetime
 import json
 import multiprocessing
 import os
@@ -183,7 +184,10 @@ def take_option_away(name: str) -> None:
 
 
 def caller(error: BaseException) -> str:
-    """Return the last line of torch or Triton that led to an error."""
+    """Return the last line of torch or Triton that led to an error.
+
+    Files of Triton are below its package; those of torch begin with torch.
+    """
     where = ""
     for frame in traceback.extract_tb(error.__traceback__):
         path = Path(frame.filename)
@@ -191,7 +195,8 @@ def caller(error: BaseException) -> str:
             "torch",
             "triton",
         ):
-            where = f"{path.relative_to(SITE)}:{frame.lineno}"
+            name = str(path.relative_to(SITE)).removeprefix("triton/")
+            where = f"{name}:{frame.lineno}"
     return where
 
 
@@ -214,7 +219,7 @@ def try_without(part: str, name: str, answer: Any) -> None:
                 while error.__cause__ is not None:  # Triton's adds the kernel's lines
                     error = error.__cause__
                 text = re.sub(r"\s+", " ", str(error)).strip()
-                found = {"program": program, "caller": where}
+                found = {"program": program, "called_by": where}
                 answer.put({**found, "error": f"{type(error).__name__}: {text[:160]}"})
                 return
     answer.put({})
@@ -228,7 +233,11 @@ def measure(part: str = "", name: str = "") -> dict[str, str]:
     process.start()
     process.join()
     if process.exitcode != 0:
-        return {"program": "", "error": f"exit code {process.exitcode}", "caller": ""}
+        return {
+            "program": "",
+            "error": f"exit code {process.exitcode}",
+            "called_by": "",
+        }
     found: dict[str, str] = answer.get()
     return found
 
@@ -238,16 +247,22 @@ def main() -> None:
     import torch._inductor.config  # noqa: F401  before the fork
 
     assert not measure(), f"with all members: {measure()}"
+    classes = {
+        part: (holder if isinstance(holder, type) else type(holder)).__name__
+        for part, holder in holders().items()
+    }
     rows = []
     for part, name in members():
-        abstract = is_abstract(part, name)
+        member, abstract = f"{classes[part]}.{name}", is_abstract(part, name)
         found = {} if abstract else measure(part, name)
-        rows.append({"part": part, "member": name, "abstract": abstract, **found})
+        nothing = {"program": None, "called_by": None, "error": None}
+        rows.append({"member": member, "abstract": abstract, **nothing, **found})
         what = "abstract" if abstract else found.get("error", "nothing fails")
-        print(f"{part:13}{name:36}{found.get('program', ''):17}{what[:90]}", flush=True)
+        print(f"{member:50}{found.get('program', ''):17}{what[:90]}", flush=True)
     if sys.argv[1:]:
-        kept = {"commit": sys.argv[1], "triton": triton.__version__, "rows": rows}
-        KEPT.write_text(json.dumps(kept, indent=1) + "\n")
+        date = datetime.date.today().isoformat()
+        kept = {"commit": sys.argv[1], "date": date, "triton": triton.__version__}
+        KEPT.write_text(json.dumps({**kept, "rows": rows}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

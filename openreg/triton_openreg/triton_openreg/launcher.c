@@ -24,8 +24,9 @@ static PyObject* load(PyObject* self, PyObject* args) {
   (void)self;
   if (!PyArg_ParseTuple(args, "ss:load", &path, &name)) return NULL;
   void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  // Every kernel has this symbol: its own name may be that of a C function, or a
+  // keyword.
   void* code = library == NULL ? NULL : dlsym(library, "kernel");
-  if (library != NULL && code == NULL) code = dlsym(library, name);
   if (code == NULL) return PyErr_Format(PyExc_OSError, "load(): %s", dlerror());
   Kernel* kernel = malloc(sizeof(Kernel) + strlen(name) + 1);
   if (kernel == NULL) return PyErr_NoMemory();
