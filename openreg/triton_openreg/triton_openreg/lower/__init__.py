@@ -25,7 +25,7 @@ namespace {{
 {functions}
 }}  // namespace
 
-extern "C" OPENREG_KERNEL int {symbol}(void* arguments) {{
+extern "C" OPENREG_KERNEL int kernel(void* arguments) {{
   const Slots slots(arguments);
 {unpack}
   return run_grid(slots, [&](const Program& program) {{
@@ -37,7 +37,7 @@ extern "C" OPENREG_KERNEL int {symbol}(void* arguments) {{
 
 @dataclass(frozen=True)
 class Kernel:
-    """The result: C++, the kernel's symbol, and the memory that its blocks need."""
+    """The result: C++, the kernel's name, and the memory that its blocks need."""
 
     name: str
     source: str
@@ -124,7 +124,6 @@ def lower(ttir: str) -> Kernel:
         arguments.append(name)
     source = SOURCE.format(
         name=kernel.name,
-        symbol=symbol_of(kernel.name),
         function=names[kernel.name],
         includes="\n".join(f'#include "{x}"' for x in sorted(includes)),
         functions="\n\n".join((*prototypes, *(text for text, _ in done))),

@@ -37,7 +37,9 @@ def combine_affine(low: Lowering, op: Operation, args: list[Value]) -> Affine | 
         return None
     pairs = list(zip(a.steps, b.steps, strict=True))
     if op.name in ("arith.addi", "tt.addptr"):
-        steps = [plus(low, "i64" if is_pointer(element) else element, *p) for p in pairs]
+        steps = [
+            plus(low, "i64" if is_pointer(element) else element, *p) for p in pairs
+        ]
         return Affine(plus(low, element, a.base, b.base), tuple(steps))
     if op.name == "arith.subi" and b.uniform:
         return Affine(low.emit(element, f"{a.base} - {b.base}"), a.steps)
