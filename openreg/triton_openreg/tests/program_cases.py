@@ -234,7 +234,7 @@ def masks_kernel(x, out, low, n, B: tl.constexpr):
     tl.store(out + i, v, mask=(i >= low) & (i < n))
     tl.store(out + B + i, tl.load(x + i, mask=v > 0, other=-1.0), mask=i <= n)
     tl.store(out + 2 * B + i, tl.load(x + i, mask=n > i, other=v + 1), mask=i % 3 == 0)
-    tl.store(out + 3 * B + i, v, mask=n > 5)
+    tl.store(out + 3 * B + i, v, mask=(n > 5) & (i >= 0))
     tl.store(out + 4 * B + i, v, mask=(i < n) & (n < 5))
     tl.store(out + 5 * B + i, tl.load(x + tl.zeros([B], tl.int32)))
 

@@ -208,7 +208,9 @@ def call(low: Lowering, op: Operation) -> list[Value]:
     inputs = [low.buffered(v) if isinstance(v, Tensor) else v for v in values]
     pinned = len(low.pinned)
     results = declare(low, types)
-    places = [str(x.buffer) if isinstance(x, Tensor) else x for x in (*inputs, *results)]
+    places = [
+        str(x.buffer) if isinstance(x, Tensor) else x for x in (*inputs, *results)
+    ]
     function = low.functions[found[1].strip('"')]
     args = ", ".join(("program", *places))
     low.do(f"if (const int code = {function}({args})) return code;")

@@ -80,9 +80,9 @@ def nothing(low: Lowering, op: Operation) -> None:
 @lowers("ub.poison")
 def poison(low: Lowering, op: Operation) -> Value:
     """A value that is never used, behind a return."""
-    element = element_of(op.types)
+    element, shape = element_of(op.types), shape_of(op.types)
     zero = f"{low.cpp(element)}{{}}"
-    return uniform_tensor(shape_of(op.types), element, zero) if is_tensor(op.types) else zero
+    return uniform_tensor(shape, element, zero) if shape else zero
 
 
 INSTEAD = {
