@@ -234,7 +234,7 @@ def masks_kernel(x, out, low, n, B: tl.constexpr):
     tl.store(out + i, v, mask=(i >= low) & (i < n))
     tl.store(out + B + i, tl.load(x + i, mask=v > 0, other=-1.0), mask=i <= n)
     tl.store(out + 2 * B + i, tl.load(x + i, mask=n > i, other=v + 1), mask=i % 3 == 0)
-    tl.store(out + 3 * B + i, v, mask=n > 5)
+    tl.store(out + 3 * B + i, v, mask=(n > 5) & (i >= 0))
     tl.store(out + 4 * B + i, v, mask=(i < n) & (n < 5))
     tl.store(out + 5 * B + i, tl.load(x + tl.zeros([B], tl.int32)))
 
@@ -287,4 +287,118 @@ def grid_kernel(out):
 def grid(device: str) -> list[torch.Tensor]:
     out = torch.zeros(4, 3, 2, dtype=torch.int32, device=device)
     grid_kernel[(2, 3, 4)](out)
+    return [out]
+
+
+@triton.jit
+def carried_kernel(x, out, n, B: tl.constexpr):
+    k = tl.arange(0, B)[:, None] * B + tl.arange(0, B)[None, :]
+    a = tl.load(x + k)
+    b = a * 2
+    for i in range(n):  # each reads what the other was, at other places
+        a, b = tl.trans(a) + b, a - tl.sum(b, 0)[None, :] * 0.01
+        if i == 2:
+            a = tl.flip(a, 1)
+    tl.store(out + k, a)
+    tl.store(out + B * B + k, tl.dot(a, b, a))
+
+
+@case()
+def carried_blocks(device: str) -> list[torch.Tensor]:
+    x = numbers("float32", 16, 16).to(device)
+    out = torch.zeros(2, 16, 16, device=device)
+    carried_kernel[(1,)](x, out, 5, B=16)
+    return [out]
+
+
+@triton.jit
+def changed(v, flag):
+    if flag > 1:
+        return v + 1
+    return v * 2
+
+
+@triton.jit
+def block_call_kernel(x, out, n, B: tl.constexpr):
+    i = tl.arange(0, B)
+    v = tl.load(x + i)
+    for j in range(n):  # a function with two returns is not inlined in a loop
+        v = changed(v, j)
+        if j % 2 == 1:
+            v = changed(v, tl.sum(v, 0).to(tl.int32))
+    tl.store(out + i, v)
+
+
+@case()
+def calls_with_blocks(device: str) -> list[torch.Tensor]:
+    x = numbers("float32", 16).to(device)
+    out = torch.zeros_like(x)
+    block_call_kernel[(1,)](x, out, 4, B=16)
+    return [out]
+
+
+@triton.jit
+def branch_kernel(x, out, n, B: tl.constexpr):
+    i = tl.arange(0, B)
+    v = tl.load(x + i)
+    if n > 3:
+        w, s, t = v + 1, tl.sum(v + 1, 0), i * 2
+    else:
+        w, s, t = v * 2, tl.max(v, 0), i + 1
+    r = w
+    if n > 4:
+        w, r = r * 2, w + v
+    tl.store(out + i, w + s + t)
+    tl.store(out + B + i, r)
+
+
+@case("3", "4", "5")
+def branches(device: str, n: str) -> list[torch.Tensor]:
+    x = numbers("float32", 16).to(device)
+    out = torch.zeros(2, 16, device=device)
+    branch_kernel[(1,)](x, out, int(n), B=16)
+    return [out]
+
+
+@triton.jit
+def masks_2d_kernel(x, out, n, M: tl.constexpr, N: tl.constexpr):
+    r, c = tl.arange(0, M), tl.arange(0, N)
+    k = r[:, None] * N + c[None, :]
+    inside = (r[:, None] < n) & (c[None, :] < n + 3) & (c[None, :] >= 1)
+    v = tl.load(x + k, mask=inside, other=7.0)
+    tl.store(out + k, v, mask=(c[None, :] <= n) & (r[:, None] >= 1))
+    rows = tl.broadcast_to((r < n)[:, None], (M, N))
+    tl.store(out + M * N + k, tl.load(x + k, mask=rows, other=v), mask=rows & (n > 2))
+    turned = out + 2 * M * N + c[None, :] * M + r[:, None]
+    tl.store(turned, v, mask=(n > r[:, None]) & (c[None, :] < 5))
+    tl.store(out + 3 * M * N + r, tl.sum(tl.where(rows, v, 0.0), 1), mask=r < n)
+
+
+@case()
+def masks_of_two_dimensions(device: str) -> list[torch.Tensor]:
+    x = numbers("float32", 8, 16).to(device)
+    out = torch.zeros(4, 8, 16, device=device)
+    masks_2d_kernel[(1,)](x, out, 5, M=8, N=16)
+    return [out]
+
+
+@triton.jit
+def cube_kernel(x, out, M: tl.constexpr, N: tl.constexpr):
+    i, j = tl.arange(0, M)[:, None, None], tl.arange(0, N)[None, :, None]
+    k = tl.arange(0, 4)[None, None, :]
+    inside = (i < 3) & (j < 5) & (k < 3)
+    v = tl.load(x + i * N * 4 + j * 4 + k, mask=inside, other=0.0)
+    m, n, p = tl.arange(0, M), tl.arange(0, N), tl.arange(0, 4)
+    tl.store(out + m[:, None] * N + n[None, :], tl.sum(v, 2))
+    tl.store(out + M * N + m[:, None] * 4 + p[None, :], tl.max(v, 1))
+    scanned = tl.cumsum(tl.sum(v, 0), 0)
+    tl.store(out + 2 * M * N + n[:, None] * 4 + p[None, :], scanned)
+    tl.store(out + 3 * M * N, tl.sum(v))
+
+
+@case()
+def three_dimensions(device: str) -> list[torch.Tensor]:
+    x = numbers("float32", 4, 8, 4).to(device)
+    out = torch.zeros(4, 4, 8, device=device)
+    cube_kernel[(1,)](x, out, M=4, N=8)
     return [out]

@@ -55,6 +55,13 @@ class OpenRegUtils:
     # LITERALINCLUDE END: DRIVER_LOAD
 
     @staticmethod
+    def unload_module(module: Any) -> None:
+        """Do nothing: a graph of the device may still launch the kernel.
+
+        Triton 3.8 and later call this when a compiled kernel is freed.
+        """
+
+    @staticmethod
     def set_printf_fifo_size(size: int) -> None:
         """Do nothing: ``device_print`` writes to the process's own output."""
 

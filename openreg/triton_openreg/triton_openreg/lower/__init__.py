@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from ..ttir import Function, Unsupported, parse
 from . import control, dot, effects, elementwise, memory, reduce, shapes
 from .function import FunctionLowering
-from .types import cpp_type, is_tensor
-from .values import Value
+from .types import cpp_type, element_of, is_tensor
+from .values import Tensor, Value
 
 KINDS = (control, dot, effects, elementwise, memory, reduce, shapes)
 GRID_SLOTS = 3
@@ -49,15 +49,20 @@ def symbol_of(name: str) -> str:
     return re.sub(r"\W", "_", name)
 
 
+def passed_type(function: Function, type_: str) -> str:
+    """Return the C++ type of a parameter: a block is passed as its buffer."""
+    cpp = cpp_type(element_of(type_))
+    if cpp is None:
+        raise Unsupported(f"{function.name}: a parameter of type {type_}")
+    return f"{cpp}*" if is_tensor(type_) else cpp
+
+
 def parameters_of(function: Function) -> list[tuple[str, str, str]]:
     """Return the value, the C++ type and the C++ name of each parameter."""
-    found = []
-    for n, (name, type_) in enumerate(function.parameters):
-        cpp = None if is_tensor(type_) else cpp_type(type_)
-        if cpp is None:
-            raise Unsupported(f"{function.name}: a parameter of type {type_}")
-        found.append((name, cpp, f"a{n}_{symbol_of(name[1:])}"))
-    return found
+    return [
+        (name, passed_type(function, type_), f"a{n}_{symbol_of(name[1:])}")
+        for n, (name, type_) in enumerate(function.parameters)
+    ]
 
 
 def lower_function(
@@ -66,16 +71,23 @@ def lower_function(
     """Return the C++ of a function."""
     low = FunctionLowering(function, functions)
     parameters = ["const Program& program"]
-    for name, cpp, cpp_name in parameters_of(function):
-        low.env[name] = cpp_name
+    types = [type_ for _, type_ in function.parameters]
+    for (name, cpp, cpp_name), type_ in zip(
+        parameters_of(function), types, strict=True
+    ):
+        low.env[name] = low.received(cpp_name, type_)
         parameters.append(f"{cpp} {cpp_name}")
     outputs = [f"result{n}" for n in range(len(function.results))]
     for type_, output in zip(function.results, outputs, strict=True):
-        parameters.append(f"{cpp_type(type_)}& {output}")
+        reference = "" if is_tensor(type_) else "&"
+        parameters.append(f"{passed_type(function, type_)}{reference} {output}")
 
     def finish(values: list[Value]) -> None:
         for value, output in zip(values, outputs, strict=True):
-            low.do(f"{output} = {value};")
+            if isinstance(value, Tensor):
+                low.copy(value, low.view(output, value.shape, value.element))
+            else:
+                low.do(f"{output} = {value};")
         low.do("return 0;")
 
     low.flow(function.blocks, 0, [], finish)

@@ -196,16 +196,21 @@ def while_(low: Lowering, op: Operation) -> list[Value]:
 
 @lowers("tt.call")
 def call(low: Lowering, op: Operation) -> list[Value]:
-    """Call a function that was not inlined; its arguments are scalars."""
+    """Call a function that was not inlined; blocks are passed as buffers."""
     found = re.search(r'@([\w$.]+|".*?")', op.text)
     assert found is not None
     types = TYPE.findall(op.types.partition("->")[2])
-    if any(is_tensor(t) for t in op.type_list):
-        raise op.unsupported("a block as an argument", "let the function be inlined")
+    values = [low.value(x) for x in op.operands]
+    inputs = [low.buffered(v) if isinstance(v, Tensor) else v for v in values]
+    pinned = len(low.pinned)
     results = declare(low, types)
-    args = ["program", *(low.scalar(x) for x in op.operands), *map(str, results)]
+    places = [
+        str(x.buffer) if isinstance(x, Tensor) else x for x in (*inputs, *results)
+    ]
     function = low.functions[found[1].strip('"')]
-    low.do(f"if (const int code = {function}({', '.join(args)})) return code;")
+    args = ", ".join(("program", *places))
+    low.do(f"if (const int code = {function}({args})) return code;")
+    del low.pinned[pinned:]
     return received(low, results, types)
 
 

@@ -4,6 +4,7 @@
 import re
 
 from ..ttir import Operation
+from .elementwise import uniform_tensor
 from .registry import Lowering, lowers
 from .types import element_of, is_tensor, shape_of
 from .values import Indices, Value
@@ -74,6 +75,14 @@ def print_(low: Lowering, op: Operation) -> None:
 @lowers("llvm.intr.assume", "gpu.barrier", "ttg.barrier")
 def nothing(low: Lowering, op: Operation) -> None:
     """A program is one thread: it has nothing to wait for."""
+
+
+@lowers("ub.poison")
+def poison(low: Lowering, op: Operation) -> Value:
+    """A value that is never used, behind a return."""
+    element, shape = element_of(op.types), shape_of(op.types)
+    zero = f"{low.cpp(element)}{{}}"
+    return uniform_tensor(shape, element, zero) if shape else zero
 
 
 INSTEAD = {

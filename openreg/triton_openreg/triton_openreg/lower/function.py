@@ -7,6 +7,7 @@ from collections.abc import Callable
 from ..ttir import VALUE, Block, Function, Operation, Unsupported
 from .effects import INSTEAD
 from .registry import HANDLERS
+from .types import element_of, is_tensor, shape_of
 from .values import Tensor, Value
 from .writer import Writer
 
@@ -63,6 +64,12 @@ class FunctionLowering(Writer):
         value = self.env[name]
         assert isinstance(value, str), name
         return value
+
+    def received(self, name: str, type_: str) -> Value:
+        """Return a parameter; a block is in the buffer of the caller."""
+        if not is_tensor(type_):
+            return name
+        return self.view(name, shape_of(type_), element_of(type_))
 
     def ends(self, name: str, buffer: str) -> bool:
         """Return whether the operation at hand is the last that needs a buffer."""
