@@ -11,17 +11,17 @@ LONGEST = 90  # letters of an error
 def members_table(recorded: dict[str, Any]) -> str:
     """Return what fails without each member that is required and not abstract."""
     lines = ["| member | needed by | called in | without it |", "|---|---|---|---|"]
-    unused = []
+    abstract, unused = [], []
     for row in recorded["rows"]:
-        name = f"`{row['part']}.{row['member']}`"
-        if "error" in row:
-            cells = [name, row["program"], _code(row["caller"]), _code(row["error"])]
-            lines.append(f"| {' | '.join(cells)} |")
-        elif not row["abstract"]:
+        name = f"`{row['member']}`"
+        if row["abstract"]:
+            abstract.append(name)
+        elif row["error"] is None:
             unused.append(name)
-    abstract = [
-        f"`{r['part']}.{r['member']}`" for r in recorded["rows"] if r["abstract"]
-    ]
+        else:
+            error = row["error"].removesuffix(_no_attribute(row["member"]))
+            cells = [name, row["program"], _code(row["called_by"]), _code(error)]
+            lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(
         [
             *lines,
@@ -35,9 +35,15 @@ def members_table(recorded: dict[str, Any]) -> str:
     )
 
 
-def _code(text: str) -> str:
+def _no_attribute(member: str) -> str:
+    """Return what Python says of a member that is missing."""
+    owner, _, name = member.rpartition(".")
+    return f": '{owner}' object has no attribute '{name}'"
+
+
+def _code(text: str | None) -> str:
     """Return a text between backticks that fits a cell of a table."""
-    plain = text.replace("|", "/").replace("`", "'")
+    plain = (text or "").replace("|", "/").replace("`", "'")
     if len(plain) > LONGEST:
         plain = plain[:LONGEST].rpartition(" ")[0] + " ..."
     return f"`{plain}`" if plain else ""

@@ -7,22 +7,30 @@ ABOUT = {"commit": "abc", "date": "2026-01-02", "triton": "3.7.1"}
 
 
 def test_a_member_that_is_not_abstract_has_its_caller_and_its_error() -> None:
-    utils = {"part": "driver", "member": "utils", "abstract": False}
-    found = {"program": "a launch", "caller": "triton/a.py:1", "error": "E: a | b"}
-    other = {"part": "driver", "member": "x", "abstract": False}
-    abstract = {"part": "compiler", "member": "hash", "abstract": True}
-    table = members_table({**ABOUT, "rows": [{**utils, **found}, other, abstract]})
-    lines = table.splitlines()
-    assert lines[2] == "| `driver.utils` | a launch | `triton/a.py:1` | `E: a / b` |"
-    assert lines[4].endswith("without them: `compiler.hash`.")
-    assert lines[6] == "Nothing failed without `driver.x`."
+    nothing = {"program": None, "called_by": None, "error": None}
+    found = {"program": "a launch", "called_by": "a.py:1", "error": "E: a | b"}
+    rows = [
+        {"member": "D.utils", "abstract": False, **found},
+        {"member": "D.x", "abstract": False, **nothing},
+        {"member": "B.hash", "abstract": True, **nothing},
+    ]
+    lines = members_table({**ABOUT, "rows": rows}).splitlines()
+    assert lines[2] == "| `D.utils` | a launch | `a.py:1` | `E: a / b` |"
+    assert lines[4].endswith("without them: `B.hash`.")
+    assert lines[6] == "Nothing failed without `D.x`."
     assert lines[8] == "Recorded 2026-01-02, at commit `abc`, with Triton 3.7.1."
 
 
+def test_the_name_of_the_member_is_not_repeated() -> None:
+    row = {"member": "D.x", "abstract": False, "program": "a", "called_by": None}
+    error = "AttributeError: 'D' object has no attribute 'x'"
+    table = members_table({**ABOUT, "rows": [{**row, "error": error}]})
+    assert table.splitlines()[2] == "| `D.x` | a |  | `AttributeError` |"
+
+
 def test_a_long_error_is_cut_between_words() -> None:
-    row = {"part": "driver", "member": "utils", "abstract": False, "program": "a"}
-    error = {"caller": "", "error": "word " * 40}
-    table = members_table({**ABOUT, "rows": [{**row, **error}]})
+    row = {"member": "D.utils", "abstract": False, "program": "a", "called_by": ""}
+    table = members_table({**ABOUT, "rows": [{**row, "error": "word " * 40}]})
     assert "word word ...` |" in table and len(table.splitlines()[2]) < 130
 
 
