@@ -6,6 +6,8 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <dlfcn.h>
+
+struct orStream;  // openreg.h names it in prototypes first, of which C warns
 #include <openreg.h>
 #include <stdlib.h>
 #include <string.h>
