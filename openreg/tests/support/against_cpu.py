@@ -6,7 +6,6 @@ import torch
 from backend import driver
 from torch.testing import assert_close
 
-
 # How far a sum of a thousand numbers may be from the CPU's, in another order.
 SUMS = {
     torch.float32: {"rtol": 2e-5, "atol": 4e-4},
