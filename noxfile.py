@@ -29,18 +29,20 @@ from nox_support.environments import (  # noqa: E402
     run,
     step,
     torch_of,
+    tracked_files,
 )
 from nox_support.kit import KIT_SOURCES, install_kit  # noqa: E402
 from nox_support.machine import THIS, check_machine  # noqa: E402
 from nox_support.opencl import OPENCL_PAGES, try_opencl  # noqa: E402
 from nox_support.releases import compare_releases, try_releases  # noqa: E402
-from nox_support.site import SITE, find_pages, render  # noqa: E402
+from nox_support.site import FIRST_PAGES, SITE, find_pages, render  # noqa: E402
 from nox_support.soak import run_soak  # noqa: E402
 from nox_support.starter import (  # noqa: E402
     STARTER_SOURCES,
     train_on_starter,
     write_pages,
 )
+from nox_support.triton import TRITON_PAGES, try_triton  # noqa: E402
 from nox_support.wheels import check_wheel  # noqa: E402
 
 BUILD = ROOT / "build"
@@ -95,26 +97,16 @@ TYPED_TOOLS = ["noxfile.py", "tests/nox_support", "openreg/new_backend.py"]
 TYPED_TOOLS += ["openreg/cloning", "openreg/check_wheel.py", "openreg/merge_wheels.py"]
 TYPED_TOOLS += ["openreg/try_wheel.py", "tests/lint_workflows.py"]
 TYPED_SOURCES = {  # by the environment that has what they import
-    "tests": [*TYPED_TOOLS, *PACKAGES, KIT_SOURCES[1], *TYPED_PROGRAMS],
+    "tests": [
+        *(*TYPED_TOOLS, *PACKAGES, KIT_SOURCES[1], *TYPED_PROGRAMS),
+        "openreg/triton_openreg/triton_openreg",
+    ],
     "docs": ["docs/_ext"],
 }
 BACKEND_TESTS = "openreg/tests"
 # One more than there are cores: tests often wait, for processes, streams and compilers.
 PARALLEL = ["-n", str(min(4, (os.cpu_count() or 1) + 1))]
 BY_FILE = [*PARALLEL, "--dist", "loadfile"]  # a file makes its fixtures once
-# Pages that `tests-on -- cuda smoke` runs: the first ones, and what a build may change.
-FIRST_PAGES = [
-    "docs/index.md",
-    "docs/start/quickstart.md",
-    "docs/start/architecture.md",
-    "docs/frontend/autoload.md",
-    "docs/frontend/accelerator-api.md",
-    "docs/runtime/device.md",
-    "docs/ship/diagnose.md",
-    "docs/ship/known-gaps-eager.md",
-    "docs/ship/known-gaps-names.md",
-]
-
 nox.options.sessions = ["lint", "tests", "docs"]
 
 # torch takes gigabytes, so there is not one environment a session, which is what nox
@@ -260,6 +252,15 @@ def opencl(session: nox.Session) -> None:
 
 
 @nox.session(venv_backend="none", default=False)
+def triton(session: nox.Session) -> None:
+    """Compile Triton kernels for the device; -- short, without the zoo of models."""
+    install_backend(session)
+    docs_tools = environment(session, "docs")
+    environment(session, "clients")  # the next one borrows from it
+    try_triton(session, environment(session, "triton"), docs_tools, BY_FILE)
+
+
+@nox.session(venv_backend="none", default=False)
 def compiler(session: nox.Session) -> None:
     """Compile the operator database for the device: takes an hour."""
     tools = install_backend(session)
@@ -397,7 +398,7 @@ def run_changed_pages(session: nox.Session) -> Path:
     sources = fingerprint(EXAMPLE_SOURCES)
     stale = {}
     for page in sorted(str(path.relative_to(ROOT)) for path in find_pages()):
-        if page.startswith(OPENCL_PAGES):  # nox -s opencl runs them
+        if page.startswith((OPENCL_PAGES, TRITON_PAGES)):  # sessions of their own
             continue
         stamp = BUILD / "pages" / f"{page.replace('/', '-')}.key"
         key = fingerprint([page], sources)
@@ -435,15 +436,6 @@ def measure_operators(session: nox.Session) -> None:
         report = str(BUILD / "operators.json")
         run(session, tools, "python", MEASURE_OPERATORS, report)
     stamp.write_text(key)
-
-
-# --- Small helpers --------------------------------------------------------------------
-
-
-def tracked_files(session: nox.Session) -> list[str]:
-    listing = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
-    names = session.run(*listing, external=True, silent=True, log=False)
-    return [name for name in str(names).splitlines() if (ROOT / name).is_file()]
 
 
 if __name__ == "__main__":

@@ -50,7 +50,7 @@ LONGEST_HEADING = 12  # words
 NUMBER = re.compile(r"\d+\. ")
 NAMES = {
     *("Dynamo", "Gloo", "Inductor", "Kineto", "None", "Python", "Transformer"),
-    "Work",
+    *("Triton", "Work"),
 }
 # What a heading may begin with, besides a capital letter, a digit and an identifier.
 LOWER_NAMES = {

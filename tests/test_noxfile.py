@@ -30,6 +30,7 @@ NEEDS_COMPILER = [
     "starter",
     "sweep",
     "tests",
+    "triton",
     "versions",
 ]
 SESSIONS = sorted([*NEEDS_COMPILER, "browser", "lint", "lock", "surface", "tests-on"])

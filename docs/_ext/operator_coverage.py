@@ -30,10 +30,13 @@ from packaging_table import packaging_table
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
+from triton_tables import costs_table, members_table
+from triton_tables import speed_table as triton_speed_table
 
 ROOT = Path(__file__).resolve().parents[2]
 MEASURED = ROOT / "build" / "operators.json"
 TOOLS = ROOT / "openreg" / "tests" / "tools"
+TRITON_SPEED = ROOT / "openreg/benchmarks/triton_speed.json"
 ROUTES = {
     "native": ("Native", "a kernel of this backend, on the stream"),
     "implicit": ("Composite, implicit", "other operators; autograd sees those"),
@@ -252,6 +255,9 @@ RECORDED = {
     "conformance-failures": (TOOLS / "conformance" / "recorded.json", failures_table),
     "opencl-days": (TOOLS / "conformance" / "opencl.json", days_table),
     "opencl-speed": (ROOT / "openreg/benchmarks/opencl.json", speed_table),
+    "triton-members": (TOOLS / "triton_knockouts.json", members_table),
+    "triton-speed": (TRITON_SPEED, triton_speed_table),
+    "triton-costs": (TRITON_SPEED, costs_table),
 }
 TABLES = {
     "dtypes": dtypes_table,

@@ -2,7 +2,7 @@
 
 Explained in CONTRIBUTING.md, "Writing a chapter".
 
-    python docs/_ext/run_pages.py                        all pages below docs/
+    python docs/_ext/run_pages.py                        all but those of ELSEWHERE
     python docs/_ext/run_pages.py docs/start/ladder.md   only this one
     python docs/_ext/run_pages.py --json out.json        also counts for programs
 
@@ -41,7 +41,9 @@ DOCS = HERE.parent
 EXAMPLES = DOCS.parent / "openreg/tests/examples"  # which pages may import
 JOBS = min(4, (os.cpu_count() or 1) + 1)  # pages often wait, as tests do
 TAIL_LINES = 40
-OTHER_DEVICE = "opencl"  # the folder of pages that `nox -s opencl` runs on its device
+# How pages below docs/ begin that need another environment, and the sessions of nox
+# that run them.
+ELSEWHERE = {"opencl/": "opencl", "modules/triton": "triton"}
 
 
 @dataclass
@@ -240,6 +242,13 @@ def _print_page(result: PageResult) -> None:
     print("\n".join([line, *result.problems]), flush=True)
 
 
+def pages_of_here(docs: Path) -> list[Path]:
+    """Return the pages that this environment can run."""
+    elsewhere = tuple(ELSEWHERE)
+    pages = find_pages(docs)
+    return [p for p in pages if not str(p.relative_to(docs)).startswith(elsewhere)]
+
+
 def _commands_of(page: Path) -> int:
     text = page.read_text(encoding="utf-8")
     return text.count("\n$ ") + text.count("subprocess.run(")
@@ -279,8 +288,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if chosen.jobs < 1 or chosen.timeout <= 0:
         parser.error("--jobs and --timeout must be positive")
     # Commands take longest: a page with many, begun last, would run alone at the end.
-    every = [page for page in find_pages(docs) if page.parent.name != OTHER_DEVICE]
-    pages = sorted(chosen.pages or every, key=_commands_of, reverse=True)
+    pages = sorted(chosen.pages or pages_of_here(docs), key=_commands_of, reverse=True)
     results = run_pages(pages, docs.parent, jobs=chosen.jobs, timeout=chosen.timeout)
     counts = summary(results)
     if chosen.json:

@@ -29,6 +29,7 @@ BORROWS = {  # environments from others
     "clients": ["tests"],
     "coverage": ["docs", "tests"],
     "live": ["docs", "tests"],
+    "triton": ["clients", "tests"],
 }
 
 
@@ -249,6 +250,12 @@ def fingerprint(sources: list[str] | list[Path], *more: str) -> str:
                 digest.update(f"{path.relative_to(ROOT)}\0".encode())
                 digest.update(path.read_bytes())
     return digest.hexdigest()
+
+
+def tracked_files(session: nox.Session) -> list[str]:
+    listing = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    names = session.run(*listing, external=True, silent=True, log=False)
+    return [name for name in str(names).splitlines() if (ROOT / name).is_file()]
 
 
 def is_current(stamp: Path, key: str) -> bool:

@@ -12,6 +12,18 @@ from nox_support.environments import ROOT, fingerprint, is_current, run, step
 
 BUILD = ROOT / "build"
 SITE = BUILD / "site"
+# Pages that `tests-on -- cuda smoke` runs: the first ones, and what a build may change.
+FIRST_PAGES = [
+    "docs/index.md",
+    "docs/start/quickstart.md",
+    "docs/start/architecture.md",
+    "docs/frontend/autoload.md",
+    "docs/frontend/accelerator-api.md",
+    "docs/runtime/device.md",
+    "docs/ship/diagnose.md",
+    "docs/ship/known-gaps-eager.md",
+    "docs/ship/known-gaps-names.md",
+]
 # How lines begin that matter to other pages: headings, targets, directives, options. In
 # code they mean nothing, and then all pages are rendered for nothing.
 STRUCTURE = re.compile(r"[#(:`{]")

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from run_pages import PageResult, main, run_page
+from run_pages import ELSEWHERE, PageResult, main, run_page
 
 SCRIPT = Path(__file__).resolve().parents[1] / "run_pages.py"
 
@@ -275,6 +275,25 @@ def test_command_line(docs: Path) -> None:
         "docs/start/one.md",
         "docs/two.md",
     ]
+
+
+def test_pages_of_other_environments_run_only_on_request(
+    docs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("here.md", "modules/here.md", "modules/triton-it.md", "opencl/it.md"):
+        (docs / name).parent.mkdir(exist_ok=True)
+        (docs / name).write_text(doctest_block(">>> 1", "1"))
+    assert main(["--docs", str(docs)]) == 0
+    assert "2 pages: 2 of 2 examples run" in capsys.readouterr().out
+    assert main(["--docs", str(docs), str(docs / "modules/triton-it.md")]) == 0
+    assert "1 pages: 1 of 1 examples run" in capsys.readouterr().out
+
+
+def test_nox_has_a_session_for_the_pages_of_each_environment() -> None:
+    sessions = SCRIPT.parents[2] / "tests/nox_support"
+    for prefix, session in ELSEWHERE.items():
+        text = (sessions / f"{session}.py").read_text()
+        assert f'_PAGES = "docs/{prefix}"' in text
 
 
 def test_one_failed_page_fails_the_run(

@@ -205,14 +205,14 @@ def test_a_generated_program_waits_for_the_device_on_request():
 # -- what the compiler asks about the device --
 
 
-NEW_QUESTIONS = {  # of torch 2.15, whose answers are right for a device without Triton
+NEW_QUESTIONS = {  # of torch 2.15, whose answers are right for this device
     *("exposes_streams", "get_cache_system_info", "get_cpp_device_options", "is_gpu"),
     "get_multi_processor_count",  # asks the properties
 }
 
 
 def test_the_device_interface_is_complete():
-    """Every question of torch's class is answered, apart from those about Triton."""
+    """Every question of torch's class is answered."""
     from torch._dynamo.device_interface import DeviceInterface
 
     interface = get_interface_for_device("openreg")
@@ -221,14 +221,13 @@ def test_the_device_interface_is_complete():
     assert inherited - NEW_QUESTIONS == {
         "get_device_properties",  # asks the worker
         "is_dtype_supported",  # asks is_bf16_supported
-        "is_triton_capable",
-        "raise_if_triton_unavailable",
     }
     assert interface.get_device_properties(1) == torch.openreg.get_device_properties(1)
     assert interface.get_raw_stream(0) == torch.openreg.current_stream().native_handle
     assert interface.is_dtype_supported(torch.bfloat16)
     assert interface.get_compute_capability() == 10
-    with pytest.raises(RuntimeError, match="Triton"):
+    assert not interface.is_triton_capable()  # see openreg/triton_openreg/tests
+    with pytest.raises(RuntimeError, match=r"Triton (is missing|has no backend)"):
         interface.raise_if_triton_unavailable()
 
 

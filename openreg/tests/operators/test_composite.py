@@ -2,7 +2,7 @@
 import pytest
 import torch
 import torch.nn.functional as F
-from against_cpu import check_against_cpu, leaf, losses_of_training
+from against_cpu import check_against_cpu, leaf, losses_of_training, of_sums
 from torch.testing import assert_close
 
 FLOATS = [torch.float64, torch.float32, torch.bfloat16, torch.float16]
@@ -47,22 +47,18 @@ def test_convolutions_and_their_gradients_are_those_of_the_cpu(
 ):
     function = (CONV_TRANSPOSE if transposed else CONV)[dims]
     x, weight, bias = conv_arguments(dims, options, transposed=transposed)
-    check_against_cpu(lambda x, w, b: function(x, w, b, **options), x, weight, bias)
-    check_against_cpu(lambda x, w: function(x, w, **options), x, weight)
-
-
-# Sums of 98 products in another order, or with other roundings on the way.
-ROUNDED = {
-    torch.bfloat16: {"rtol": 0.016, "atol": 0.06},
-    torch.float16: {"rtol": 0.001, "atol": 0.008},
-}
+    near = of_sums(torch.float32)
+    check_against_cpu(
+        lambda x, w, b: function(x, w, b, **options), x, weight, bias, **near
+    )
+    check_against_cpu(lambda x, w: function(x, w, **options), x, weight, **near)
 
 
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
 @pytest.mark.parametrize("function", [F.conv2d, F.conv_transpose2d])
 def test_convolutions_take_every_floating_dtype(function, dtype):
     x, weight, bias = conv_arguments(2, {}, dtype)
-    check_against_cpu(function, x, weight, bias, **ROUNDED.get(dtype, {}))
+    check_against_cpu(function, x, weight, bias, **of_sums(dtype))
 
 
 def test_convolutions_take_integers_and_complex_numbers():

@@ -326,6 +326,13 @@ def test_mixed_devices_are_refused():
         torch.nextafter(x[0, 0], x[0, 0], out=number)
 
 
+def test_a_number_without_memory_is_refused():
+    number = torch.tensor(1.0)
+    number.untyped_storage().resize_(0)  # PyTorch's CPU kernels would crash
+    with pytest.raises(RuntimeError, match="needs 4 bytes, but its storage has 0"):
+        torch.nextafter(X.to("openreg"), number)
+
+
 @pytest.mark.needs(stage=5)
 def test_a_kernel_leaves_some_dtypes_to_the_cpu(compile_cpp):
     torch.ops.load_library(compile_cpp("some_dtypes"))

@@ -208,6 +208,7 @@ print(len(os.listdir("/proc/self/task")) - before)
     assert run_forked(program, OPENREG_STEAL="0").stdout == "0\n"
 
 
+@pytest.mark.needs(capability="kernels of the host")
 def test_a_result_has_the_same_bits_whichever_thread_computes_it(run_forked):
     program = """
 import threading

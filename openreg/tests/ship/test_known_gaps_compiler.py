@@ -103,6 +103,8 @@ LINES = {
     "torch/_inductor/scheduler.py:7019": "red_numel * red_rnumel",
     "torch/_prims/rng_prims.py:191": "Backend not supported",
     "torch/utils/_triton.py:200": "triton_supported_devices",
+    "torch/_inductor/utils.py:101": "GPU_TYPES",
+    "torch/_inductor/utils.py:2034": "is_gpu(layout.device.type)",
     "torch/_dynamo/variables/builder.py:1048": "if has_triton():",
     "torch/_dynamo/variables/builder.py:4059": "unimplemented(",
     "torch/_dynamo/variables/ctx_manager.py:872": "torch.accelerator.device_index",
@@ -138,6 +140,16 @@ def test_triton_kernels_of_programs_need_another_device():
         return
     table = source[source.index("triton_supported_devices") :].partition("}")[0]
     assert re.findall(r'"(\w+)":', table) == ["cuda", "xpu", "cpu", "mtia"]
+
+
+def test_inductor_has_a_list_of_gpus():
+    from torch._inductor import utils
+
+    if has_changed("GPU_TYPES asks the device interfaces"):
+        assert "get_registered_device_interfaces()" in inspect.getsource(utils)
+        return
+    assert utils.GPU_TYPES == ["cuda", "mps", "xpu", "mtia"]
+    assert not utils.is_gpu("openreg")
 
 
 def test_no_eager_operator_is_compiled_ahead_of_time():

@@ -27,6 +27,7 @@ CLOSED = {
     "Triton kernels need a device of a closed list": (
         "has_triton asks the device interfaces"
     ),
+    "Inductor has a list of GPUs": "GPU_TYPES asks the device interfaces",
 }
 OTHER_SECTIONS = {"Recap", "What a signal means"}
 

@@ -47,6 +47,7 @@ CHANGED_IN = {
     "clamp takes numbers beyond the dtype": (2, 15),
     "setting an element releases the GIL": (2, 15),
     "warnings of operators reach Python": (2, 15),
+    "GPU_TYPES asks the device interfaces": (2, 15),
     "a custom device is known by its name": (2, 15),
     "a second import of torch has an error of its own": (2, 15),
 }

@@ -77,6 +77,12 @@ ROWS = {
         "operators/fallback.md",
         True,
     ),
+    "OPENREG_INDUCTOR": Row(
+        "`loops`",
+        "`triton`: Inductor generates Triton kernels instead of C++ loops",
+        "modules/compile-inductor.md",
+        True,
+    ),
     "OCCL_SHM_DISABLE": Row(
         "`0`",
         "`1`: this rank refuses shared memory, so that its group uses the network "

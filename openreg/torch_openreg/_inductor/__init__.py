@@ -9,10 +9,11 @@ from torch._inductor.codegen.common import (
     register_backend_for_device,
     register_device_op_overrides,
 )
+from torch._inductor.runtime.benchmarking import register_benchmarker
 
 from . import config
-from .device import OpenRegDeviceOpOverrides, OpenRegInterface
-from .kernels import OpenRegScheduling
+from .device import OpenRegDeviceOpOverrides, OpenRegInterface, benchmark
+from .triton import choose_scheduling
 from .wrapper import OpenRegWrapper
 
 SETTINGS: Any = config  # torch declares a class and takes a module
@@ -21,16 +22,20 @@ SETTINGS: Any = config  # torch declares a class and takes a module
 # VENDOR: what generates your kernels: Triton, or a code generator of your own
 # LITERALINCLUDE START: INDUCTOR_REGISTER
 def register() -> None:
-    """Make ``torch.compile`` generate code for the device. May be called again."""
+    """Make ``torch.compile`` generate code for the device.
+
+    To be called again after a change of ``config.backend``.
+    """
     register_backend_for_device(  # (1)
         "openreg",
-        OpenRegScheduling,
+        choose_scheduling(),
         OpenRegWrapper,
         device_custom_config=SETTINGS,  # (2)
     )
     register_device_op_overrides("openreg", OpenRegDeviceOpOverrides())  # (3)
     register_interface_for_device("openreg", OpenRegInterface)  # (4)
-    torch._inductor.config.loop_reindexing_after_fusion = False  # (5)
+    register_benchmarker("openreg", benchmark, override=True)  # (5)
+    torch._inductor.config.loop_reindexing_after_fusion = False  # (6)
 
 
 # LITERALINCLUDE END: INDUCTOR_REGISTER

@@ -3,22 +3,36 @@
 """A config module of torch: the cache keeps graphs of other values apart."""
 
 import hashlib
+import importlib.metadata
+import importlib.util
+import os
 import pathlib
 import sys
 
 from torch.utils import _config_module
+
+# What generates the kernels: "loops", which is C++, or "triton". After a change, call
+# torch_openreg._inductor.register().
+backend: str = os.environ.get("OPENREG_INDUCTOR", "loops")
 
 
 # LITERALINCLUDE START: INDUCTOR_VERSION
 def digest_of_sources() -> str:
     """Return a digest of all that decides on the machine code of a kernel.
 
-    These are the code generator, and the headers that generated code includes.
+    These are the code generator, the headers that generated code includes, and the
+    compiler of Triton kernels, if it is installed.
     """
     digest, here = hashlib.sha256(), pathlib.Path(__file__).parent
     headers = here.parent.joinpath("include").rglob("*.h")
-    for source in (*sorted(here.glob("*.py")), *sorted(headers)):
-        digest.update(source.read_bytes())
+    sources = [*sorted(here.glob("*.py")), *sorted(headers)]
+    if compiler := importlib.util.find_spec("triton_openreg"):
+        for folder in compiler.submodule_search_locations or ():
+            sources += sorted(pathlib.Path(folder).rglob("*.[pch]*"))
+        digest.update(importlib.metadata.version("triton").encode())
+    for source in sources:
+        if source.suffix in (".py", ".c", ".h"):
+            digest.update(source.read_bytes())
     return digest.hexdigest()[:16]
 
 

@@ -1,6 +1,7 @@
 # What Dynamo and Inductor ask about the device; see docs/modules/compile-wrapper.md.
 """The device module once more, under the names that the compiler wants."""
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -10,6 +11,8 @@ from torch._inductor.codegen.common import DeviceOpOverrides
 from torch_openreg import _C, openreg
 from torch_openreg.openreg import streams
 from torch_openreg.openreg._utils import _get_device_index
+
+from .triton import why_no_triton
 
 
 class OpenRegInterface(DeviceInterface):
@@ -47,6 +50,17 @@ class OpenRegInterface(DeviceInterface):
         """Return the version of the architecture, for tuned choices."""
         properties = openreg.get_device_properties(device)
         return properties.major * 10 + properties.minor
+
+    @staticmethod
+    def is_triton_capable(device: torch.types.Device = None) -> bool:
+        """Return whether Triton is installed with a backend for this device."""
+        return why_no_triton() is None
+
+    @staticmethod
+    def raise_if_triton_unavailable(device: torch.types.Device = None) -> None:
+        """Say what to install; Inductor calls this before it generates Triton."""
+        if words := why_no_triton():
+            raise RuntimeError(words)
 
     class Worker(DeviceInterface.Worker):
         """The questions of compile workers: processes that must not use the device.
@@ -86,5 +100,38 @@ class OpenRegDeviceOpOverrides(DeviceOpOverrides):
         """Return a line that waits for the device."""
         return "torch.openreg.synchronize()"
 
+    def import_get_raw_stream_as(self, name: str) -> str:
+        """Return a line that imports what names a stream for a Triton kernel."""
+        return f"from triton_openreg.launcher import raw_stream as {name}"
+
+    def set_device(self, device_idx: int) -> str:
+        """Return a line that makes a device current."""
+        return f"torch.openreg.set_device({device_idx})"
+
+    def device_guard(self, device_idx: int) -> str:
+        """Return a context in which a device is current."""
+        return f"torch.openreg.device({device_idx})"
+
 
 # LITERALINCLUDE END: DEVICE_OP_OVERRIDES
+
+
+# LITERALINCLUDE START: INDUCTOR_BENCHMARK
+def benchmark(_: Any, work: Callable[[], Any], **options: Any) -> float:
+    """Return the milliseconds of a candidate of autotuning: the fastest of five runs.
+
+    Inductor would call a function of CUDA for a device without a function of its own.
+    """
+    work()
+    times = []
+    for _ in range(5):
+        start, end = (openreg.Event(enable_timing=True) for _ in range(2))
+        start.record()
+        work()
+        end.record()
+        end.synchronize()
+        times.append(start.elapsed_time(end))
+    return min(times)
+
+
+# LITERALINCLUDE END: INDUCTOR_BENCHMARK

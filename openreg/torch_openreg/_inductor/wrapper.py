@@ -13,6 +13,8 @@ from torch._inductor.codegen.wrapper import (
 from torch._inductor.stream_utils import get_stream_name
 from torch._inductor.virtualized import V
 
+from .triton import check_registered
+
 
 class _OpenRegLines(PythonWrapperCodegen):
     """The lines that differ, for whole graphs and for the bodies of control flow."""
@@ -24,13 +26,20 @@ class _OpenRegLines(PythonWrapperCodegen):
         call_args: list[str],
         *,
         device: torch.device | None = None,
+        triton: bool = True,
         **kwargs: Any,
     ) -> None:
-        """Write the call of a launcher: pointers, sizes, index of the device."""
+        """Write the call of a kernel on its device."""
         if device is None or device.type != "openreg":
             super()._generate_kernel_call_helper(
-                kernel_name, call_args, device=device, **kwargs
+                kernel_name, call_args, device=device, triton=triton, **kwargs
             )
+        elif triton:
+            self.codegen_device_guard_enter(device.index or 0)
+            super()._generate_kernel_call_helper(
+                kernel_name, call_args, device=device, triton=True, **kwargs
+            )
+            self.codegen_device_guard_exit()
         else:
             where = str(device.index or 0)
             self.writeline(self.wrap_kernel_call(kernel_name, [*call_args, where]))
@@ -82,6 +91,7 @@ class OpenRegWrapper(_OpenRegLines):
             return OpenRegSubgraphWrapper(
                 subgraph_name, parent_wrapper, partition_signatures
             )
+        check_registered()
         return OpenRegWrapper()
 
     def write_header(self) -> None:

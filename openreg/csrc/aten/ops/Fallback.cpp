@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "csrc/aten/common/TensorMemory.h"
 #include "csrc/runtime/random/OpenRegGenerator.h"
 #include "csrc/runtime/random/Philox.h"
 #include "csrc/runtime/stream/StreamCapture.h"
@@ -123,6 +124,9 @@ void check_devices(const c10::FunctionSchema& schema,
                   "Expected all tensors to be on the same device, but found at least "
                   "two devices, ",
                   device, " and ", tensor.device(), ", in ", schema.name());
+      if (from_host && tensor.layout() == at::kStrided) {
+        check_storage(tensor);  // a CPU kernel would read beyond it
+      }
     });
   }
 }

@@ -147,6 +147,8 @@ OPENREG_API orError_t orDeviceReset(void);
 
 /* ---------------------------------------------------------------- memory --- */
 
+struct orStream; /* see below */
+
 typedef enum orMemcpyKind {
   orMemcpyHostToHost = 0,
   orMemcpyHostToDevice = 1,

@@ -1,0 +1,76 @@
+# Runs what needs Triton, in an environment of its own; see CONTRIBUTING.md.
+"""Triton's wheel is larger than torch's for CPUs: no other session takes it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import nox
+
+from nox_support.environments import ROOT, fingerprint, is_current, run, step
+
+PACKAGE = "openreg/triton_openreg"
+SOURCES = [f"{PACKAGE}/pyproject.toml", f"{PACKAGE}/triton_openreg"]
+TESTS = f"{PACKAGE}/tests"
+TRITON_PAGES = "docs/modules/triton"
+# Each of its models compiles a hundred kernels.
+ZOO = f"{TESTS}/test_models.py::test_a_model_of_the_zoo"
+
+
+def try_triton(
+    session: nox.Session, tools: Path, docs_tools: Path, parallel: list[str]
+) -> None:
+    """Run the tests and pages of the Triton backend, or record what pages show.
+
+    Args:
+        tools: of the environment that has Triton, and borrows the backend.
+        docs_tools: of the environment that runs pages.
+        parallel: arguments for pytest.
+    """
+    arguments = session.posargs
+    recording = arguments[:1] == ["--record"] and len(arguments) == 2
+    if arguments not in ([], ["short"]) and not recording:
+        session.error(
+            f"triton takes no argument, or short, or --record COMMIT, not {arguments}"
+        )
+    install(session, tools)
+    if recording:
+        record(session, tools, arguments[1])
+        return
+    fewer = ["--deselect", ZOO] if arguments else []
+    with step(session, "tests of the Triton backend"):
+        pytest = ["python", "-m", "pytest", *parallel, *fewer, TESTS]
+        run(session, tools, *pytest, env={"HF_HUB_OFFLINE": "1"})
+    run_its_pages(session, tools, docs_tools)
+
+
+def install(session: nox.Session, tools: Path) -> None:
+    """Install the backend of Triton, unless these sources are installed."""
+    key, installed = fingerprint(SOURCES), tools.parent / ".triton-key"
+    if is_current(installed, key):
+        return
+    with step(session, "installing the Triton backend"):
+        shutil.rmtree(ROOT / PACKAGE / "build", ignore_errors=True)
+        flags = ["--no-build-isolation", "--no-deps", "--force-reinstall", "--quiet"]
+        run(session, tools, "pip", "install", *flags, f"./{PACKAGE}")
+    installed.write_text(key)
+
+
+def run_its_pages(session: nox.Session, tools: Path, docs_tools: Path) -> None:
+    """Run the examples of the pages about Triton."""
+    pages = sorted(map(str, ROOT.glob(f"{TRITON_PAGES}*.md")))
+    if not pages:
+        return
+    (packages,) = tools.parent.glob("lib/python3.*/site-packages")
+    with step(session, "running the examples of its pages"):
+        command = ["python", "docs/_ext/run_pages.py", *pages]
+        run(session, docs_tools, *command, env={"PYTHONPATH": str(packages)})
+
+
+def record(session: nox.Session, tools: Path, commit: str) -> None:
+    """Keep what the guide shows: the times, and what each member is needed for."""
+    with step(session, "speed"):
+        run(session, tools, "python", "openreg/benchmarks/triton_speed.py", commit)
+    with step(session, "the plug-in without each of its members"):
+        run(session, tools, "python", "openreg/tests/tools/triton_knockouts.py", commit)
