@@ -24,12 +24,12 @@ CUDA_BUILD = {"_cudnn_rnn"}  # rules of CUDA that the CPU build of torch does no
 HEAD = """\
 # Autocast, operator by operator
 
-What each operator computes in under `torch.autocast`, with torch {version}. The policy
-is that of the list in `ATen/autocast_mode.h` that names the operator; the CPU can have
-another one. The other columns were asked of the dispatcher: does the operator have a
-rule for the device? A test compares this page with both. An operator that is not here
-has no rule anywhere, and computes in the dtypes that it gets.
-[Mixed precision](../modules/amp.md) explains the policies.
+This table lists in which dtype each operator computes under `torch.autocast`, with
+torch {version}. The policy is that of the list in `ATen/autocast_mode.h` that names the
+operator, although the CPU can have another one. The other columns show whether the
+dispatcher has a rule of the operator for the device. A test compares this page with
+both. An operator that is missing has no rule anywhere, and computes in the dtypes of
+its arguments. [Mixed precision](../modules/amp.md) explains the policies.
 
 {counts}
 

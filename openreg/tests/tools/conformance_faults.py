@@ -33,7 +33,7 @@ HEAD = """\
 
 A test suite proves little until it has found mistakes. This page lists what the
 [conformance kit](../ship/conformance.md) finds in a broken backend, which case finds
-it, and which devices it must not blame.
+it, and on which devices no case may fail.
 
 `openreg/tests/tools/conformance_faults.py` generates both tables.
 
@@ -42,16 +42,16 @@ it, and which devices it must not blame.
 ## Faults
 
 The tool plants one fault at a time in the complete backend and runs each case up to the
-level of the case of the row, in a process of its own. Without a fault, the same cases
+level of the case in the row, in a separate process. Without a fault, the same cases
 pass. A fault of the **driver** is in a library that is loaded in front of the driver, a
-fault of the **device module** in `torch.openreg`, and a wrong **kernel** replaces that
-of an operator.
+fault of the **device module** is in `torch.openreg`, and a wrong **kernel** replaces
+the kernel of an operator.
 
 **Found: {found} of {total}.** No case of an earlier level fails, so the case of the row
 is on the level where a run first shows the fault. For {only} faults it is the only case
-that fails. The last column has the other ones of its level: a fault of a basic part
-makes most cases fail. The cases of the compiler and of the operator database take
-minutes and do not run with a fault.
+that fails. The last column has the other failing cases of its level, which are most
+cases if the fault is in a basic part. The cases of the compiler and of the operator
+database take minutes, so they do not run with a fault.
 
 | fault | where | case | outcome | what else fails |
 |---|---|---|---|---|

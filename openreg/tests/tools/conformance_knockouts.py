@@ -37,20 +37,20 @@ NAMED = 2  # so many of the other cases have their names in the table
 HEAD = """\
 # The starter without a piece, judged by the kit
 
-After this page you know which case of the
-[conformance kit](../ship/conformance.md) fails where a piece of
+A backend that is still growing lacks most pieces. This page lists which case of the
+[conformance kit](../ship/conformance.md) fails if a piece of
 [your first backend](../start/first-backend.md) is missing.
 
 `openreg/tests/tools/conformance_knockouts.py` generates the tables. It leaves out one
 piece at a time, as [the starter without a piece](starter-knockouts.md) does, and runs
 the kit level by level until a case fails. Only cases that pass with all pieces count:
-all of levels 0 to 3, and some of the later levels. The case of a row is one whose
-advice names the piece, or else the first that fails. A member that is pure virtual
-cannot be left out. The cases of the compiler and of the operator database do not run.
+all of levels 0 to 3, and some of the later levels. A row shows the case whose advice
+names the piece, or else the first case that fails. A pure virtual member cannot be left
+out. The cases of the compiler and of the operator database do not run.
 
 **Found: {found} of {total}.** For {only} of them, no other case of the level fails.
-Where nothing fails, no case calls the piece, PyTorch works without it, or its cases
-need another feature that the starter lacks, such as a generator.
+If nothing fails, either no case calls the piece, or PyTorch works without it, or its
+cases need another feature that the starter lacks, such as a generator.
 """
 COLUMNS = """\
 | without | level | case | outcome | what else fails |

@@ -217,12 +217,13 @@ TORCH = {
 HEAD = """\
 # Environment variables
 
-What the driver, the backend, torch, the build and the tools read from the environment:
-default, unit and reader. `openreg/tests/tools/environment_table.py` finds the readers.
-Tests compare this page with the sources, the README and the installed torch.
+This page lists what the driver, the backend, torch, the build and the tools read from
+the environment, with default, unit and reader.
+`openreg/tests/tools/environment_table.py` finds the readers, and tests compare this
+page with the sources, the README and the installed torch.
 
-Most variables are read once, when they are needed first. Set them before you start the
-program.
+Most variables are read only once, when they are first needed, so set them before you
+start the program.
 """
 
 

@@ -29,17 +29,16 @@ LINK = re.compile(r"\[([^\]]+)\]\(([^)]+)\)")
 HEAD = """\
 # Error index
 
-What the pages of this guide say about errors, in one place. Search it with the text of
-your error, or let a command search it:
+This page collects what the guide says about errors. Search it for the text of your
+error, or let a command search it:
 `python -m torch_openreg_diagnose --explain "the message"`, see
 [debugging](../ship/debugging.md). `openreg/tests/tools/error_index.py` collects the
-rows from the pages, and a test compares this page with them. `...` stands for any text.
+rows from the pages, and a test compares this page with them. `...` matches any text.
 
 A reason that starts with "missing:" names the piece that your backend lacks. "Tested
-in" names a file of `openreg/tests` that expects this message. The last table has what a
-small backend says without one of its pieces; `nox -s ladder -- knockouts` is its test.
-"""
-MISSING = "the missing piece"  # the head of a column
+in" names a file of `openreg/tests` that expects this message. The last table shows the
+errors of a small backend without one of its pieces; `nox -s ladder -- knockouts` tests
+it. """ MISSING = "the missing piece"  # the head of a column
 
 Row = dict[str, str]
 

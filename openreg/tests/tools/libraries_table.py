@@ -25,14 +25,15 @@ RECORDED = HERE / "libraries/recorded.json"
 HEAD = """\
 # Libraries, line by line
 
-What users of libraries write, and what happens on your device, with torch 2.13. The
-tool `openreg/tests/tools/libraries_table.py` ran each line on the device and on the
-CPU, compared the numbers and the counters of the [fallback](../operators/fallback.md),
-and wrote this page. `nox -s clients` runs the libraries in `requirements/clients.txt`
-again. A library that is not among them has the date of its run.
+This page shows what users of libraries write and what happens on your device, with
+torch 2.13. The tool `openreg/tests/tools/libraries_table.py` ran each line on the
+device and on the CPU, compared the numbers and the counters of the
+[fallback](../operators/fallback.md), and wrote this page. `nox -s clients` runs the
+libraries in `requirements/clients.txt` again; any other library has the date of its
+run.
 
-* **works unchanged**: the numbers of the CPU, and no operator fell back.
-* **one line**, **plug-in**, **program**: the same, with what stands in the row.
+* **works unchanged**: the result has the numbers of the CPU, and no operator fell back.
+* **one line**, **plug-in**, **program**: the same, with what the row contains.
 * **stays on the CPU**: the library did not find the device, and raised no error.
 * **refused**: the first line of the error.
 

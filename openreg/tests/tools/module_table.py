@@ -14,18 +14,18 @@ PAGE = Path(__file__).resolve().parents[3] / "docs/reference/device-module-table
 HEAD = """\
 # What torch looks up on the device module
 
-Every attribute that torch {version} asks of `torch.<name>`, the module of a device:
-what for, what happens without it, and who asks. [The device
-module](../frontend/device-module.md) explains how torch finds that module.
+This page lists every attribute that torch {version} looks up on `torch.<name>`, the
+module of a device: what for, what happens without it, and which code looks it up.
+[The device module](../frontend/device-module.md) explains how torch finds that module.
 
 `openreg/tests/tools/module_lookups.py` reads torch's Python sources and collects the
-lookups; C++ adds {cpp}. Some of them are for other devices only: the tool
-names too much rather than too little. A test compares its findings with this page, so
-that another torch cannot ask for more unnoticed.
+lookups; C++ adds {cpp}. Some of them are for other devices only, because the tool lists
+too many rather than too few. A test compares its findings with this page, so that new
+lookups of another torch are noticed.
 
-A second test tries each attribute, and then takes it away: the column "without it" is
-what it saw. A bare "AttributeError" says that the module has no such attribute. Below
-each table is who asks, and the test of the feature in `openreg/tests`.
+A second test uses each attribute and then removes it; the column "without it" shows the
+result. A bare "AttributeError" says that the module has no such attribute. Below each
+table are the code that looks the attributes up, and the tests in `openreg/tests`.
 """
 
 
@@ -61,7 +61,7 @@ def page(lookups: Lookups) -> str:
 def _table(rows: list[Row], lookups: Lookups) -> str:
     lines = ["| attribute | for | without it |", "|---|---|---|"]
     lines += [f"| `{row.name}` | {row.need} | {_without(row)} |" for row in rows]
-    lines += ["", ":::{dropdown} Who asks, and the tests", ""]
+    lines += ["", ":::{dropdown} Callers and tests", ""]
     for row in rows:
         file, _, function = row.test.partition("::")
         lines.append(f"* `{row.name}`: {_places(row.name, lookups)}.")

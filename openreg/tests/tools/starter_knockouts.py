@@ -39,22 +39,23 @@ ENOUGH = 5  # programs that fail: the others are not run
 HEAD = """\
 # The starter without a piece
 
-After this page you know what each virtual function and each registration of
-[your first backend](../start/first-backend.md) is for. Search it with an error of your
-own backend, or let the [error index](error-index.md) do it.
+The quickest way to see what a virtual function or a registration of
+[your first backend](../start/first-backend.md) is for is to leave it out. Search this
+page for an error of your own backend, or use the [error index](error-index.md).
 
 `openreg/tests/tools/starter_knockouts.py` generates the tables. It builds the backend
-without one piece at a time, and runs {programs} short programs, which
-`starter_programs.py` beside it contains. A row names the programs that fail, and shows
-the error of the first of them. The tool stops at the fifth.
+without one piece at a time, and runs {programs} short programs from
+`starter_programs.py` beside it. A row names the programs that fail, of which the tool
+lists up to five, and shows the error of the first.
 
 * **does not compile:** the member is pure virtual.
-* **nothing fails:** none of these programs needs the piece. Without `destroyEvent` each
-  event leaks. Without `empty.memory_format` each tensor is made on the CPU and copied.
-* `SIGSEGV` is a segmentation fault. Most of them are endless recursions: a copy that is
-  missing falls back, and the fallback copies.
+* **nothing fails:** none of these programs needs the piece. Without `destroyEvent`,
+  each event leaks. Without `empty.memory_format`, each tensor is made on the CPU and
+  copied.
+* `SIGSEGV` is a segmentation fault. Most of them are endless recursions, because a
+  missing copy falls back, and the fallback copies.
 
-`...` stands for text that was cut, and for large numbers.
+`...` replaces text that was cut, and large numbers.
 """
 SECTIONS = {
     "entry point": (

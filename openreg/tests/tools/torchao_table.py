@@ -34,10 +34,10 @@ PAGE = Path(__file__).resolve().parents[3] / "docs/reference/torchao-table.md"
 HEAD = """\
 # torchao, configuration by configuration
 
-What each configuration of torchao {torchao} does on your device, with torch {torch}.
-The model has two linear layers, in bfloat16, of sizes that are multiples of 64, and a
-batch of 16. `openreg/tests/tools/torchao_table.py` ran each row on the device and on
-the CPU, and wrote this page. `nox -s clients` runs it again and compares.
+This page shows what each configuration of torchao {torchao} does on your device, with
+torch {torch}. The model has two linear layers in bfloat16, whose sizes are multiples of
+64, and a batch of 16. `openreg/tests/tools/torchao_table.py` ran each row on the device
+and on the CPU, and wrote this page. `nox -s clients` runs it again and compares.
 
 * **openreg**: *native* if no operator fell back. Otherwise the operators that did, and
   how often, or the error.
@@ -51,8 +51,8 @@ the CPU, and wrote this page. `nox -s clients` runs it again and compares.
   `aot_eager` has the same result.
 
 [torchao](../modules/torchao.md) explains these rows. Python 3.11.0 to 3.11.3 stores
-an enumeration as a call of `getattr`, which `torch.load` refuses: there, the second and
-the fifth configuration cannot be loaded from a file.
+an enumeration as a call of `getattr`, which `torch.load` rejects. With these releases,
+the second and the fifth configuration cannot be loaded from a file.
 
 | configuration | openreg | CPU | error | loaded | compiled |
 |---|---|---|---|---|---|
