@@ -38,7 +38,9 @@ rows from the pages, and a test compares this page with them. `...` matches any 
 A reason that starts with "missing:" names the piece that your backend lacks. "Tested
 in" names a file of `openreg/tests` that expects this message. The last table shows the
 errors of a small backend without one of its pieces; `nox -s ladder -- knockouts` tests
-it. """ MISSING = "the missing piece"  # the head of a column
+it.
+"""
+MISSING = "the missing piece"  # the head of a column
 
 Row = dict[str, str]
 
