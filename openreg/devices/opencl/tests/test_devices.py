@@ -11,7 +11,7 @@ import torch.nn.functional as F
 
 @contextmanager
 def held(stream):
-    """What is enqueued on the stream waits; a user event of OpenCL is in front of it."""
+    """What is enqueued on the stream waits: an OpenCL user event is in front of it."""
     driver = ctypes.CDLL("liboclrt.so", os.RTLD_NOLOAD)
     handle = ctypes.c_void_p(stream.native_handle)
     assert driver.orClHold(handle) == 0
