@@ -127,10 +127,11 @@ bool write_where(const Tensor& out, const Tensor& mask, const Tensor& source_ten
     const Tensor in = source_tensor.contiguous();
     const ChunkCounts counts = count_chunks(mask, out, *placement);
     launch(compaction_source(), "write_found", counts.options, Range({counts.chunks}),
-           mask, counts.sums, counts.chunk, writes(out), in, in.numel(), fault_record(),
+           mask, counts.sums, counts.chunk, writes(out), in, in.numel(),
+           fault_record(out),
            static_cast<uint64_t>(reinterpret_cast<uintptr_t>("masked_scatter_")),
            *placement);
-    watch_faults();
+    watch_faults(out);
   }
   return placement.has_value();
 }

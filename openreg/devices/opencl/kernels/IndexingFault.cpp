@@ -90,12 +90,14 @@ Record& record_of_current_device() {
 
 }  // namespace
 
-void* fault_record() {
+void* fault_record(const at::Tensor& tensor) {
+  const OclGuard guard(tensor.device().index());
   const std::lock_guard lock(records().mutex);
   return record_of_current_device().on_device;
 }
 
-void watch_faults() {
+void watch_faults(const at::Tensor& tensor) {
+  const OclGuard guard(tensor.device().index());
   const std::lock_guard lock(records().mutex);
   const Record& record = record_of_current_device();
   OCL_CHECK(orMemcpyAsync(const_cast<int64_t*>(record.on_host), record.on_device,

@@ -2,6 +2,8 @@
 // see docs/opencl/kernels.md.
 #pragma once
 
+#include <ATen/core/Tensor.h>
+
 namespace ocl::opencl {
 
 // What each kernel that checks indices starts with. Only the first fault is kept.
@@ -16,12 +18,12 @@ static void report(global long* fault, long index, long size, ulong name) {
 }
 )";
 
-// Four numbers of 64 bits in the memory of the current device. A kernel must not touch
-// an element that does not exist: it reports the index here, and goes on.
-void* fault_record();
+// Four numbers of 64 bits in the memory of the device of `tensor`. A kernel must not
+// touch an element that does not exist: it reports the index here, and goes on.
+void* fault_record(const at::Tensor& tensor);
 
 // After each launch of such a kernel, on the same stream: the next wait of the host
 // throws IndexError if there was a fault.
-void watch_faults();
+void watch_faults(const at::Tensor& tensor);
 
 }  // namespace ocl::opencl

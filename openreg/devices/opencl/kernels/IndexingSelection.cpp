@@ -186,9 +186,9 @@ bool read_selected(const Selection& s) {
   if (planned && planned->argument.placement.count > 0) {
     launch(Source{selection_text().c_str()}, "read_selected",
            define_element(s.dense) + define_index(s.index), planned->range(),
-           writes(s.dense), s.selected, s.index, fault_record(), address_of(s.name),
-           planned->argument);
-    watch_faults();
+           writes(s.dense), s.selected, s.index, fault_record(s.index),
+           address_of(s.name), planned->argument);
+    watch_faults(s.index);
   }
   return planned.has_value();
 }
@@ -198,9 +198,9 @@ bool write_selected(const Selection& s) {
   if (planned && planned->argument.placement.count > 0) {
     launch(Source{selection_text().c_str()}, "write_selected",
            define_element(s.dense) + define_index(s.index), planned->range(), s.dense,
-           writes(s.selected), s.index, fault_record(), address_of(s.name),
+           writes(s.selected), s.index, fault_record(s.index), address_of(s.name),
            planned->argument);
-    watch_faults();
+    watch_faults(s.index);
   }
   return planned.has_value();
 }
@@ -211,8 +211,8 @@ bool fill_selected(const Selection& s, const at::Scalar& value) {
     launch(Source{selection_text().c_str()}, "fill_selected",
            define_element(s.selected) + define_index(s.index), planned->range(),
            Element(value, s.selected.scalar_type()), writes(s.selected), s.index,
-           fault_record(), address_of(s.name), planned->argument);
-    watch_faults();
+           fault_record(s.index), address_of(s.name), planned->argument);
+    watch_faults(s.index);
   }
   return planned.has_value();
 }
@@ -232,9 +232,10 @@ bool combine_selected(const Selection& s, const char* operation,
       options += define_bits(dtype);
     }
     launch(Source{combine_text().c_str()}, "combine_selected", options,
-           planned->range(), s.dense, writes(s.selected), s.index, fault_record(),
-           address_of(s.name), Number(factor, dtype), planned->argument);
-    watch_faults();
+           planned->range(), s.dense, writes(s.selected), s.index,
+           fault_record(s.index), address_of(s.name), Number(factor, dtype),
+           planned->argument);
+    watch_faults(s.index);
   }
   return planned.has_value();
 }

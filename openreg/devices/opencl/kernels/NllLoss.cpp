@@ -167,9 +167,9 @@ bool nll_loss(const Tensor& self, const Tensor& target, const Tensor& weight,
   }
   launch(nll_source(), each ? "each_loss" : "sum_losses", nll_options(self, target),
          each ? Range({problem.count}) : Range::groups(1, kNllGroup), scores, classes,
-         weights, writes(output), writes(total_weight), fault_record(), nll_name(),
-         problem);
-  watch_faults();
+         weights, writes(output), writes(total_weight), fault_record(output),
+         nll_name(), problem);
+  watch_faults(output);
   return true;
 }
 
@@ -189,9 +189,9 @@ bool nll_loss_backward(const Tensor& grad_output, const Tensor& self,
     const Tensor given = grad_output.contiguous(), classes = target.contiguous();
     const Tensor weights = weight.defined() ? weight.contiguous() : weight;
     launch(nll_source(), "of_scores", nll_options(self, target), Range({problem.count}),
-           given, classes, weights, total_weight, writes(grad_input), fault_record(),
-           nll_name(), problem);
-    watch_faults();
+           given, classes, weights, total_weight, writes(grad_input),
+           fault_record(grad_input), nll_name(), problem);
+    watch_faults(grad_input);
   }
   return true;
 }

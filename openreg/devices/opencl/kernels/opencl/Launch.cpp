@@ -8,6 +8,7 @@
 #include "csrc/kernels/opencl/Iterator.h"
 #include "csrc/kernels/opencl/Math.h"
 #include "csrc/runtime/device/OclFunctions.h"
+#include "csrc/runtime/device/OclGuard.h"
 #include "csrc/runtime/errors/OclException.h"
 #include "csrc/runtime/stream/OclStream.h"
 
@@ -52,10 +53,10 @@ orClKernel_t find_kernel(const Source& source, const char* name,
 
 // LITERALINCLUDE START: ENQUEUE_KERNEL
 void enqueue(const Source& source, const char* name, const std::string& options,
-             const Range& range, const orClArg* args, int count) {
-  int device = 0;
-  OCL_CHECK(orGetDevice(&device));
-  const c10::Stream stream = current_stream(static_cast<DeviceIndex>(device));
+             const Range& range, c10::DeviceIndex device, const orClArg* args,
+             int count) {
+  const OclGuard guard(device < 0 ? current_device() : device);
+  const c10::Stream stream = current_stream(current_device());
   const orClKernel_t kernel = find_kernel(source, name, options);
   const size_t* local = range.local[0] == 0 ? nullptr : range.local.data();
   OCL_CHECK(orClLaunch(kernel, args, count, range.dims, range.global.data(), local,

@@ -64,6 +64,7 @@ struct Range {
 
 struct Address {
   const void* value;
+  c10::DeviceIndex device = -1;  // of a tensor
 };
 struct Local {
   size_t bytes;
@@ -79,7 +80,7 @@ inline Address writes(const at::Tensor& tensor) {
     return {nullptr};
   }
   check_storage(tensor);
-  return {writable_address(tensor)};
+  return {writable_address(tensor), tensor.device().index()};
 }
 
 inline Address argument(const at::Tensor& tensor) {
@@ -87,7 +88,7 @@ inline Address argument(const at::Tensor& tensor) {
     return {nullptr};
   }
   check_storage(tensor);
-  return {tensor.const_data_ptr()};
+  return {tensor.const_data_ptr(), tensor.device().index()};
 }
 template <class T>
 Address argument(T* address) {
@@ -114,10 +115,19 @@ orClArg driver_argument(const T& value) {
   return {&value, sizeof(T), 0};
 }
 
-// Enqueues on the current stream of the current device; throws if the driver refuses.
-void enqueue(const Source& source, const char* name, const std::string& options,
-             const Range& range, const orClArg* args, int count);
+inline c10::DeviceIndex device_of(const Address& address) { return address.device; }
+template <class T>
+c10::DeviceIndex device_of(const T&) {
+  return -1;
+}
 
+// Enqueues on the current stream of `device`, or of the current device if it is -1;
+// throws if the driver refuses.
+void enqueue(const Source& source, const char* name, const std::string& options,
+             const Range& range, c10::DeviceIndex device, const orClArg* args,
+             int count);
+
+// Launches where the tensors are: not every caller has made their device current.
 template <class... Args>
 void launch(const Source& source, const char* name, const std::string& options,
             const Range& range, const Args&... args) {
@@ -126,7 +136,9 @@ void launch(const Source& source, const char* name, const std::string& options,
   std::apply(
       [&](const auto&... each) {
         const std::array<orClArg, sizeof...(Args)> list{driver_argument(each)...};
-        enqueue(source, name, options, range, list.data(), sizeof...(Args));
+        const c10::DeviceIndex device =
+            std::max({c10::DeviceIndex{-1}, device_of(each)...});
+        enqueue(source, name, options, range, device, list.data(), sizeof...(Args));
       },
       values);
 }
