@@ -1,4 +1,5 @@
 # A device that only compiles graphs; see docs/modules/graph-only.md.
+import io
 import json
 import operator
 import subprocess
@@ -322,6 +323,8 @@ def test_what_flushes():
         "__repr__": repr,
         "numpy": lambda y: y.cpu().numpy(),
         "data_ptr": lambda y: y.data_ptr(),
+        "__dlpack__": lambda y: y.__dlpack__(),
+        "untyped_storage": lambda y: torch.save(y, io.BytesIO()),
         "mark_step": lambda y: deferred.mark_step(),
         "rand_like": torch.rand_like,
         "nonzero": torch.nonzero,

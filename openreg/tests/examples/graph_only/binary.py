@@ -76,25 +76,22 @@ class Binary:
             one.instructions = [Instruction(**x) for x in one.instructions]  # type: ignore[arg-type]
         return made
 
-    # LITERALINCLUDE START: GRAPH_ONLY_RUN
     def run(self, values: Sequence[Any], device: torch.device) -> list[Any]:
         """Run all segments on tensors of the device."""
         env = dict(zip(self.inputs, values, strict=True))
         for segment in self.segments:
-            taken = {name: _to_host(env[name]) for name in segment.inputs}  # (1)
+            taken = {name: _to_host(env[name]) for name in segment.inputs}
             if segment.place == "chip":
                 COUNTS.launches += 1
             with torch.no_grad():
-                _execute(segment, taken, device)  # (2)
+                _execute(segment, taken, device)
             env |= {
                 name: tree_map_only(torch.Tensor, lambda x: x.to(device), taken[name])
                 for name in segment.outputs
             }
-        for name, result in self.writes.items():  # (3)
+        for name, result in self.writes.items():
             env[name].copy_(env[result])
         return [decode(x, env) for x in self.outputs]
-
-    # LITERALINCLUDE END: GRAPH_ONLY_RUN
 
 
 def _to_host(value: Any) -> Any:

@@ -80,7 +80,6 @@ def target_name(node: Node) -> str:
     return f"operator.{name}"
 
 
-# LITERALINCLUDE START: GRAPH_ONLY_COMPILE
 def compile_graph(
     module: GraphModule,
     writes: dict[str, str] | None = None,
@@ -107,9 +106,6 @@ def compile_graph(
     kept = list(_names(outputs)) + list((writes or {}).values())
     _connect(segments, set(kept))
     return Binary(target.name, inputs, segments, outputs, writes or {})
-
-
-# LITERALINCLUDE END: GRAPH_ONLY_COMPILE
 
 
 # LITERALINCLUDE START: GRAPH_ONLY_REFUSE

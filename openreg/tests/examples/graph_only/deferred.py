@@ -69,10 +69,9 @@ class Slot:
             memory.resize_(0)
 
 
-# LITERALINCLUDE START: GRAPH_ONLY_READERS
 READERS = frozenset(
     getattr(torch.Tensor, name)
-    for name in ("__repr__", "data_ptr", "numpy", "untyped_storage", "__dlpack__")
+    for name in ("__repr__", "data_ptr", "untyped_storage", "__dlpack__")
 )
 
 
@@ -87,9 +86,6 @@ class _Readers(TorchFunctionMode):
         if func in READERS:
             self._deferred.flush(func.__name__)
         return func(*args, **kwargs or {})
-
-
-# LITERALINCLUDE END: GRAPH_ONLY_READERS
 
 
 class DeferredEager(TorchDispatchMode):
@@ -129,6 +125,8 @@ class DeferredEager(TorchDispatchMode):
         with self.eager:
             return func(*args, **kwargs)
 
+    # LITERALINCLUDE END: GRAPH_ONLY_DEFER
+
     def mark_step(self) -> None:
         """Run what is pending; the call at the end of a training step."""
         self.flush("mark_step")
@@ -140,9 +138,7 @@ class DeferredEager(TorchDispatchMode):
     def __exit__(self, *error: Any) -> None:
         self._readers.__exit__(*error)
         super().__exit__(*error)
-        self.flush("exit")  # (3)
-
-    # LITERALINCLUDE END: GRAPH_ONLY_DEFER
+        self.flush("exit")
 
     def _needs_values(self, func: Any, flat: Sequence[Any]) -> bool:
         """Whether a call reads or writes values: not an upload, a view, ``empty``."""
@@ -162,18 +158,17 @@ class DeferredEager(TorchDispatchMode):
         )
 
     def _fits(self, x: torch.Tensor) -> bool:
-        slot = self._slot_of.get(x.untyped_storage()._cdata)
+        slot = self._slot_of.get(_storage(x)._cdata)
         return slot is None or self._slots[slot].dtype == x.dtype
 
-    # LITERALINCLUDE START: GRAPH_ONLY_RECORD
     def _record(self, func: Any, args: Any, kwargs: Any, device: torch.device) -> Any:
         flat, spec = tree_flatten((args, kwargs))
-        promised = check_call(func, flat, spec)  # (1)
+        promised = check_call(func, flat, spec)
         call = [self._view(x) if isinstance(x, torch.Tensor) else x for x in flat]
         written = any(x.alias_info for x in func._schema.returns)
         results = tree_map_only(
             torch.Tensor,
-            lambda x: torch.empty(x.shape, dtype=x.dtype, device=device),  # (2)
+            lambda x: torch.empty(x.shape, dtype=x.dtype, device=device),
             promised,
         )
         made = [] if written else _tensors(results)
@@ -184,10 +179,8 @@ class DeferredEager(TorchDispatchMode):
             self.flush("limit")
         return result
 
-    # LITERALINCLUDE END: GRAPH_ONLY_RECORD
-
     def _view(self, x: torch.Tensor) -> View:
-        storage = x.untyped_storage()
+        storage = _storage(x)
         if storage._cdata not in self._slot_of:
             whole = x.is_contiguous() and storage.nbytes() == x.nbytes
             size = x.shape if whole else (storage.nbytes() // x.itemsize,)
@@ -197,7 +190,7 @@ class DeferredEager(TorchDispatchMode):
         return View(slot, tuple(x.shape), x.stride(), int(x.storage_offset()))
 
     def _new(self, x: torch.Tensor, base: torch.Tensor | None = None) -> int:
-        reference = StorageWeakRef(x.untyped_storage())
+        reference = StorageWeakRef(_storage(x))
         self._slot_of[reference.cdata] = len(self._slots)
         self._slots.append(Slot(reference, x.dtype, x.shape, base))
         return len(self._slots) - 1
@@ -210,12 +203,12 @@ class DeferredEager(TorchDispatchMode):
         if not calls or self._device is None:
             return
         self.flushes[reason] += 1
-        device, self._device = self._device, None
+        device, self._device, self._running = self._device, None, True
         read = {i: slot.base for i, slot in slots.items() if slot.base is not None}
-        made = [i for i in slots if i not in read and not slots[i].storage.expired()]
+        alive = [i for i, slot in slots.items() if not slot.storage.expired()]  # (1)
+        made = [i for i in alive if i not in read]
         inputs = list(read.values())
-        key = f"{calls} {describe(inputs, False)} {list(read)} {made} {self.missing}"
-        self._running = True
+        key = f"{calls} {describe(inputs, False)} {list(read)} {made} {self.missing}"  # (2)
         try:
             binary = self.cache.get(key, lambda: self._compile(calls, read, made))
             results = binary.run(inputs, device)
@@ -223,7 +216,7 @@ class DeferredEager(TorchDispatchMode):
                 slots[i].fill(result)
         except BaseException:
             for i in made:
-                slots[i].invalidate()  # no memory is better than wrong values
+                slots[i].invalidate()  # (3)
             raise
         finally:
             self._running = False
@@ -254,3 +247,9 @@ def _tensors(results: Any) -> list[torch.Tensor]:
 def _contiguous(size: Sequence[int]) -> list[int]:
     """The strides of a chip without strides."""
     return [math.prod(size[i + 1 :]) for i in range(len(size))]
+
+
+def _storage(x: torch.Tensor) -> torch.UntypedStorage:
+    """The storage of a tensor, without the flush that a reader's call causes."""
+    with torch._C.DisableTorchFunction():
+        return x.untyped_storage()

@@ -22,7 +22,6 @@ DEVICE = "openreg"
 VALUE_DEPENDENT = (DataDependentOutputException, DynamicOutputShapeException)
 CPU = torch.device("cpu")
 
-# LITERALINCLUDE START: GRAPH_ONLY_MEMORY
 NAMES = "empty empty_strided copy_ _to_copy _local_scalar_dense set_ resize_"
 MEMORY = frozenset(NAMES.split())
 
@@ -34,9 +33,6 @@ def is_memory(function: torch._ops.OpOverload, flat: Sequence[Any]) -> bool:
         dtypes = {x.dtype for x in flat if isinstance(x, torch.Tensor)}
         return len(dtypes | {x for x in flat if isinstance(x, torch.dtype)}) == 1
     return function.is_view or function.namespace != "aten" or name in MEMORY
-
-
-# LITERALINCLUDE END: GRAPH_ONLY_MEMORY
 
 
 def devices_of(flat: Sequence[Any]) -> set[torch.device]:

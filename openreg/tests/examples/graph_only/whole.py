@@ -37,9 +37,7 @@ def compile_whole(
         return make_boxed_func(run)
 
     compile_graphs = aot_autograd(
-        fw_compiler=compile_one,
-        bw_compiler=compile_one,
-        decompositions=DECOMPOSITIONS,
+        fw_compiler=compile_one, bw_compiler=compile_one, decompositions=DECOMPOSITIONS
     )
     return compile_graphs(module, examples)
 
@@ -107,7 +105,6 @@ def save(path: Path | str, binary: Binary, weights: dict[str, torch.Tensor]) -> 
             torch.save(weights, file)
 
 
-# LITERALINCLUDE START: GRAPH_ONLY_LOAD
 def load(path: Path | str, device: torch.device | str) -> Callable[..., Any]:
     """Load an artifact where the chip is; nothing is compiled."""
     with zipfile.ZipFile(path) as archive:
@@ -124,6 +121,3 @@ def load(path: Path | str, device: torch.device | str) -> Callable[..., Any]:
         return binary.run(values, held)
 
     return call
-
-
-# LITERALINCLUDE END: GRAPH_ONLY_LOAD
