@@ -208,7 +208,7 @@ class DeferredEager(TorchDispatchMode):
         alive = [i for i, slot in slots.items() if not slot.storage.expired()]  # (1)
         made = [i for i in alive if i not in read]
         inputs = list(read.values())
-        key = f"{calls} {describe(inputs, False)} {list(read)} {made} {self.missing}"  # (2)
+        key = f"{calls} {describe(inputs, False)} {made} {self.missing}"  # (2)
         try:
             binary = self.cache.get(key, lambda: self._compile(calls, read, made))
             results = binary.run(inputs, device)
