@@ -403,6 +403,12 @@ def test_the_compiler_takes_functional_graphs_only():
         compile_graph(module)
 
 
+def test_a_constant_must_be_an_input():
+    constant = torch.ones(2)
+    with pytest.raises(ChipError, match="get_attr _tensor_constant0 must be an input"):
+        compile_graph(*lower(lambda x: x + constant, [torch.ones(2)]))
+
+
 def test_a_binary_is_text():
     binary = compile_graph(*lower(lambda x: x.add_(1).sum(), [torch.ones(2)]))
     text = binary.dumps()

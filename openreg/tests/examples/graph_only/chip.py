@@ -110,9 +110,9 @@ def compile_graph(
 
 # LITERALINCLUDE START: GRAPH_ONLY_REFUSE
 def _place(node: Node, target: Target, missing: str, before: list[Segment]) -> str:
-    name = target_name(node)
     if node.op != "call_function":
-        raise ChipError(f"chip: {node.op} {node.target} is no operator; lift it out")
+        raise ChipError(f"chip: {node.op} {node.target} must be an input of the graph")
+    name = target_name(node)
     if name.startswith("operator."):  # sizes, and items of a tuple
         return before[-1].place if before else "chip"
     schema = getattr(node.target, "_schema", None)

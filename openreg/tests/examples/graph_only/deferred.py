@@ -82,7 +82,9 @@ class _Readers(TorchFunctionMode):
         super().__init__()
         self._deferred = deferred
 
-    def __torch_function__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
         if func in READERS:
             self._deferred.flush(func.__name__)
         return func(*args, **kwargs or {})
@@ -108,7 +110,9 @@ class DeferredEager(TorchDispatchMode):
         self._readers = _Readers(self)
 
     # LITERALINCLUDE START: GRAPH_ONLY_DEFER
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
         kwargs = kwargs or {}
         flat, _ = tree_flatten((args, kwargs))
         device = device_of(flat)

@@ -68,7 +68,9 @@ class GraphEager(TorchDispatchMode):
         self._fixed: set[torch._ops.OpOverload] = set()
 
     # LITERALINCLUDE START: GRAPH_ONLY_EAGER
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
         kwargs = kwargs or {}
         flat, spec = tree_flatten((args, kwargs))
         device = device_of(flat)
