@@ -27,6 +27,7 @@ from graph_only import (
     save,
 )
 from graph_only.eager import MEMORY
+from torch.fx.experimental.proxy_tensor import make_fx
 from torch.testing import assert_close
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten
@@ -393,9 +394,7 @@ class Exp(nn.Module):
 
 
 def test_the_compiler_takes_functional_graphs_only():
-    traced = torch.fx.experimental.proxy_tensor.make_fx(lambda x: x.add_(1))(
-        torch.ones(2)
-    )
+    traced = make_fx(lambda x: x.add_(1))(torch.ones(2))
     with pytest.raises(ChipError, match=r"aten.add_.Tensor writes to its argument"):
         compile_graph(traced)
     module = torch.fx.symbolic_trace(lambda x: torch.exp(x))
@@ -406,7 +405,7 @@ def test_the_compiler_takes_functional_graphs_only():
 def test_a_constant_must_be_an_input():
     constant = torch.ones(2)
     with pytest.raises(ChipError, match="get_attr _tensor_constant0 must be an input"):
-        compile_graph(*lower(lambda x: x + constant, [torch.ones(2)]))
+        compile_graph(make_fx(lambda x: x + constant)(torch.ones(2)))
 
 
 def test_a_binary_is_text():
