@@ -7,6 +7,7 @@ from torch._inductor.custom_graph_pass import CustomGraphModulePass, CustomGraph
 from torch._inductor.lowering import lowerings, register_lowering
 from torch._inductor.utils import run_and_get_code
 from torch_openreg import _inductor as backend
+from torch_openreg._inductor.kernels import OpenRegScheduling
 
 pytestmark = pytest.mark.usefixtures("inductor")
 aten = torch.ops.aten
@@ -62,7 +63,7 @@ def device_pass():
     backend.register()  # torch's first compilation would do it, and drop the pass
     register_backend_for_device(
         "openreg",
-        backend.OpenRegScheduling,
+        OpenRegScheduling,
         backend.OpenRegWrapper,
         device_custom_pass=NegativeForExp(),
         device_custom_config=backend.SETTINGS,

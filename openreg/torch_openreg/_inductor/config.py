@@ -26,10 +26,14 @@ def digest_of_sources() -> str:
     digest, here = hashlib.sha256(), pathlib.Path(__file__).parent
     headers = here.parent.joinpath("include").rglob("*.h")
     sources = [*sorted(here.glob("*.py")), *sorted(headers)]
-    if compiler := importlib.util.find_spec("triton_openreg"):
+    try:
+        digest.update(importlib.metadata.version("triton").encode())
+        compiler = importlib.util.find_spec("triton_openreg")
+    except importlib.metadata.PackageNotFoundError:
+        compiler = None
+    if compiler is not None:
         for folder in compiler.submodule_search_locations or ():
             sources += sorted(pathlib.Path(folder).rglob("*.[pch]*"))
-        digest.update(importlib.metadata.version("triton").encode())
     for source in sources:
         if source.suffix in (".py", ".c", ".h"):
             digest.update(source.read_bytes())
