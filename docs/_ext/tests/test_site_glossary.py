@@ -24,7 +24,7 @@ LINK = re.compile(r"\]\(([^)#]+)\)")
 # Bold words that stress a sentence or name a row, and need no definition.
 EMPHASIS = {
     *("a rank is late or dead", "code", "error", "fragments", "invalidates", "loaded"),
-    *("compiled", "loss parallelism", "mode", "network plug-in", "offset"),
+    *("compiled", "loss parallelism", "mode", "offset"),
     *("openreg", "pinned memory is freed in destructors", "quantizer", "required"),
     *("safetensors", "scale", "shard", "signal", "silently", "state", "thread"),
     *("state-dict API", "ticket", "tiles", "torchao", "twin", "ways", "wrapper"),

@@ -102,13 +102,15 @@ def picture() -> str:
         f"  <g {frame}>",
     ]
     found = sorted(counts().items())
+    rects: dict[int, str] = {}  # a line for each row: people read drawings, too
     for (row, stage), _ in found:
         kind = 'class="first" fill-opacity=".06"'
         if stage >= 4:
             kind = 'class="second" fill-opacity=".14"'
         place = f'x="{LEFT + COLUMN * stage}" y="{TOP + ROW * row}"'
         size = f'width="{COLUMN - 2}" height="{ROW - 2}"'
-        lines.append(f'    <rect {place} {size} rx="3" {kind}/>')
+        rects[row] = rects.get(row, "    ") + f'<rect {place} {size} rx="3" {kind}/>'
+    lines += rects.values()
     lines.append("  </g>")
     lines += labels()
     for (row, stage), number in found:
