@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import nox
 
-from nox_support.environments import ROOT, fingerprint, is_current, run, step
+from nox_support.environments import ROOT, run, step
+from nox_support.kit import install_package
 
 PACKAGE = "openreg/triton_openreg"
 SOURCES = [f"{PACKAGE}/pyproject.toml", f"{PACKAGE}/triton_openreg"]
@@ -34,7 +34,7 @@ def try_triton(
         session.error(
             f"triton takes no argument, or short, or --record COMMIT, not {arguments}"
         )
-    install(session, tools)
+    install_package(session, tools, "Triton backend", SOURCES)
     if recording:
         record(session, tools, arguments[1])
         return
@@ -43,18 +43,6 @@ def try_triton(
         pytest = ["python", "-m", "pytest", *parallel, *fewer, TESTS]
         run(session, tools, *pytest, env={"HF_HUB_OFFLINE": "1"})
     run_its_pages(session, tools, docs_tools)
-
-
-def install(session: nox.Session, tools: Path) -> None:
-    """Install the backend of Triton, unless these sources are installed."""
-    key, installed = fingerprint(SOURCES), tools.parent / ".triton-key"
-    if is_current(installed, key):
-        return
-    with step(session, "installing the Triton backend"):
-        shutil.rmtree(ROOT / PACKAGE / "build", ignore_errors=True)
-        flags = ["--no-build-isolation", "--no-deps", "--force-reinstall", "--quiet"]
-        run(session, tools, "pip", "install", *flags, f"./{PACKAGE}")
-    installed.write_text(key)
 
 
 def run_its_pages(session: nox.Session, tools: Path, docs_tools: Path) -> None:

@@ -1,5 +1,6 @@
 # Fused kernels of Inductor are kernels like others; see
 # docs/modules/compile-inductor.md.
+import inductor_cases
 import pytest
 import torch
 from torch._dynamo.device_interface import get_interface_for_device
@@ -119,34 +120,11 @@ def test_a_fault_names_the_fused_kernel():
 
 
 def test_streams_in_the_graph():
-    side = torch.openreg.Stream()
-
-    def call(x):
-        here = torch.openreg.current_stream()
-        side.wait_stream(here)
-        with torch.openreg.stream(side):
-            y = x.sin() * 2
-        here.wait_stream(side)
-        return y + x
-
-    x = torch.ones(5, device="openreg")
-    compiled = torch.compile(call, fullgraph=True)
-    assert_close(compiled(x), call(x))
-    with torch.openreg.simulator.hold(side):
-        y = compiled(x)
-        assert not side.query() and not torch.openreg.current_stream().query()
-    assert_close(y, call(x))
+    inductor_cases.streams_in_the_graph()
 
 
 def test_two_devices_and_the_cpu_in_one_graph():
-    def call(x, y, z):
-        return (x + 1).to("openreg:1") * y, z.cos() + 1
-
-    x, y = torch.ones(3, device="openreg"), torch.ones(3, device="openreg:1")
-    left, right = torch.compile(call, fullgraph=True)(x, y, torch.ones(3))
-    assert left.device.index == 1 and right.device.type == "cpu"
-    assert_close(left.tolist(), [2.0, 2.0, 2.0])
-    assert_close(right, torch.ones(3).cos() + 1)
+    inductor_cases.two_devices_and_the_cpu_in_one_graph()
 
 
 def test_the_cache_keeps_versions_of_the_code_generator_apart():

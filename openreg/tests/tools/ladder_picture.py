@@ -102,7 +102,7 @@ def picture() -> str:
         f"  <g {frame}>",
     ]
     found = sorted(counts().items())
-    rects: dict[int, str] = {}  # a line for each row: people read drawings, too
+    rects: dict[int, str] = {}  # the boxes of a row, on one line
     for (row, stage), _ in found:
         kind = 'class="first" fill-opacity=".06"'
         if stage >= 4:

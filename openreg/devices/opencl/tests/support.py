@@ -1,7 +1,13 @@
 """What the tests of the kernels share: the device's results are the CPU's."""
 
+import sys
+from pathlib import Path
+
 import torch
 from torch.utils._pytree import tree_map_only
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "driver"))
+from testing import hold  # noqa: F401
 
 DEVICE = torch.device("ocl")
 

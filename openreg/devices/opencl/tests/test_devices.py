@@ -1,26 +1,9 @@
 """A kernel runs on the stream of its tensors, whichever device is the current one."""
 
-import ctypes
-import os
-from contextlib import contextmanager
-
 import pytest
 import torch
 import torch.nn.functional as F
-
-
-@contextmanager
-def held(stream):
-    """What is enqueued on the stream waits: an OpenCL user event is in front of it."""
-    driver = ctypes.CDLL("liboclrt.so", os.RTLD_NOLOAD)
-    handle = ctypes.c_void_p(stream.native_handle)
-    with torch.ocl.device(stream.device):  # 0 is the default stream of this one
-        assert driver.orClHold(handle) == 0
-    try:
-        yield
-    finally:
-        with torch.ocl.device(stream.device):
-            assert driver.orClRelease(handle) == 0
+from support import hold
 
 
 def draw(x):
@@ -59,7 +42,7 @@ def test_a_kernel_runs_where_its_tensors_are(call):
     stream = torch.ocl.current_stream(1)
     torch.ocl.synchronize(1)
     assert torch.ocl.current_device() == 0
-    with held(stream):
+    with hold(stream):
         result = call(zeros.add_(1) + 1)  # another stream would not wait for the ones
         assert not stream.query()
     torch.testing.assert_close(result.cpu(), expected, rtol=0, atol=0)

@@ -179,24 +179,25 @@ T saturate(S value) {
   return large ? std::numeric_limits<T>::max() : edge;
 }
 
-template <class T, class S>
-T integer_from(S value) {
-  using Wide = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
+// Through an integer of 32 or 64 bits, which holds what fits of the value.
+template <class Narrow, class Wide, class T, class S>
+T through(S value) {
+  using Integer = std::conditional_t<sizeof(T) == 8, Wide, Narrow>;
   if constexpr (Small<S>) {
-    return truncate<T>(saturate<Wide>(float(value)));
+    return truncate<T>(saturate<Integer>(float(value)));
   } else {
-    return truncate<T>(saturate<Wide>(value));
+    return truncate<T>(saturate<Integer>(value));
   }
 }
 
 template <class T, class S>
+T integer_from(S value) {
+  return through<int32_t, int64_t, T>(value);
+}
+
+template <class T, class S>
 T unsigned_from(S value) {
-  using Wide = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
-  if constexpr (Small<S>) {
-    return truncate<T>(saturate<Wide>(float(value)));
-  } else {
-    return truncate<T>(saturate<Wide>(value));
-  }
+  return through<uint32_t, uint64_t, T>(value);
 }
 
 // A NaN loses against a number, or wins.
