@@ -68,7 +68,7 @@ def test_each_function_has_a_line_for_drivers_without_it():
     checked = 0
     for section in PAGE.split("\n## ")[1:]:
         if section.startswith("Simulator"):
-            assert "delete it, and its import" in section
+            assert "so delete it and its import" in section
             continue
         functions = {
             name for row in rows_of(section) for name in FUNCTION.findall(row[0])
