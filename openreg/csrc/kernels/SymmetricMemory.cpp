@@ -11,7 +11,7 @@
 #include <atomic>
 #include <climits>
 
-#include "csrc/kernels/cpu/Launch.h"
+#include "csrc/kernels/cpu/HostKernel.h"
 
 namespace openreg {
 

@@ -4,7 +4,7 @@
 #include <ATen/ops/sum.h>
 #include <torch/library.h>
 
-#include "csrc/kernels/cpu/Launch.h"
+#include "csrc/kernels/cpu/HostKernel.h"
 
 // LITERALINCLUDE START: ALERT
 // Imagine a kernel that adds with atomics, in the order in which threads arrive.

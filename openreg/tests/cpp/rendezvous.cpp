@@ -5,7 +5,7 @@
 #include <barrier>
 #include <memory>
 
-#include "csrc/kernels/cpu/Launch.h"
+#include "csrc/kernels/cpu/HostKernel.h"
 
 // Each kernel of a pair returns when both have begun.
 static std::shared_ptr<std::barrier<>> meeting;

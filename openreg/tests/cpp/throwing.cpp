@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-#include "csrc/kernels/cpu/Launch.h"
+#include "csrc/kernels/cpu/HostKernel.h"
 
 namespace {
 

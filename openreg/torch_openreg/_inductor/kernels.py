@@ -12,7 +12,7 @@ from . import config
 # LITERALINCLUDE START: INDUCTOR_LAUNCHER
 LAUNCHER = """
 // torch_openreg._inductor {version}
-#include <csrc/kernels/cpu/Launch.h>
+#include <csrc/kernels/cpu/HostKernel.h>
 
 template <class T>
 T* on_device(T* pointer) {{

@@ -54,4 +54,13 @@ OPENREG_EXPORT void launch_host_kernel(const char* name, c10::Device device,
                                        std::unique_ptr<HostKernel> kernel,
                                        Precision reads);
 
+// Enqueues a closure, which takes no arguments, on the current stream of `device`. What
+// it captures by value is there when it runs. `name` is a literal.
+template <class Closure>
+void launch_on(const char* name, c10::Device device, Closure closure) {
+  launch_host_kernel(name, device,
+                     std::make_unique<HostKernelOf<Closure>>(std::move(closure)),
+                     Precision::Ignored);
+}
+
 }  // namespace openreg::cpu

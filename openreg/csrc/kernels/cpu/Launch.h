@@ -87,11 +87,6 @@ struct Launcher {
     enqueue(options, operands.device(options.name), kAsTheyAre, function, args...);
   }
 
-  static void launch_on(const Options& options, c10::Device device, Function function,
-                        const Given<Parameters>&... args) {
-    enqueue(options, device, kAsTheyAre, function, args...);
-  }
-
   // LITERALINCLUDE START: CALL
   static void call(Trial& trial, const Options& options, Function function,
                    const Given<Parameters>&... args) {
@@ -180,16 +175,6 @@ void launch(const Options& options, Function function, const Args&... args) {
   LauncherOf<Pointer>::template For<Pointer>::launch(options, pointer, args...);
 }
 // LITERALINCLUDE END: LAUNCH
-
-// The same on the current stream of `device`, for functions that take no tensor.
-template <class Function, class... Args>
-void launch_on(const Options& options, c10::Device device, Function function,
-               const Args&... args) {
-  auto pointer = as_pointer(function);
-  using Pointer = decltype(pointer);
-  LauncherOf<Pointer>::template For<Pointer>::launch_on(options, device, pointer,
-                                                        args...);
-}
 
 // The same for a function of ATen that may not take these dtypes: throws on the host
 // what it would throw on the device. Enqueues nothing if there is nothing to write.
