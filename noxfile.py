@@ -335,6 +335,7 @@ def lint(session: nox.Session) -> None:
     run(session, tools, "codespell", *files)
     run(session, tools, "python", "tests/lint_repository.py", *files)
     run(session, tools, "python", "tests/lint_language.py", *files)
+    run(session, tools, "python", "tests/sentence_lengths.py")
     run(session, tools, "python", "tests/lint_workflows.py")
     for name, sources in TYPED_SOURCES.items():  # needs torch and Sphinx
         python = str(environment(session, name) / "python")
@@ -366,7 +367,7 @@ def install_backend(session: nox.Session, target: Target = HERE) -> Path:
     built, installed = wheels / ".key", tools.parent / ".backend-key"
     if not is_current(built, key):
         with step(session, "building the backend"):
-            # setuptools would pack what an earlier build left there, too.
+            # setuptools would also pack what an earlier build left there.
             for left in (wheels, *BUILD.glob("lib.*"), *BUILD.glob("bdist.*")):
                 shutil.rmtree(left, ignore_errors=True)
             flags = ["--no-build-isolation", "--no-deps", "--verbose"]

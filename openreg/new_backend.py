@@ -1,4 +1,4 @@
-# Copies a backend under a name of your own; explained in docs/ship/make-it-yours.md.
+# Copies a backend under your own name; explained in docs/ship/make-it-yours.md.
 """python openreg/new_backend.py acme --into ../torch_acme
 
 That copies the starter, which is stage 3 of the ladder. ``--stage 5`` copies as much of

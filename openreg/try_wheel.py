@@ -45,7 +45,7 @@ def with_requirements(name: str) -> dict[str, Distribution]:
 
 
 def link(package: Distribution, site: Path) -> None:
-    """Let a folder of packages have an installed package, too."""
+    """Let a folder of packages also have an installed package."""
     tops = {file.parts[0] for file in package.files or []} - {"..", "__pycache__"}
     for top in tops:
         if not (site / top).exists():  # several packages may share a folder

@@ -34,7 +34,7 @@ def resolve(source: Path) -> list[dict[str, Any]]:
 
 
 def lock(name: str, source: str, packages: list[dict[str, Any]]) -> str:
-    """The text of the lock file: every package but torch, which has a file of its own.
+    """The text of the lock file: every package but torch, which has its own file.
 
     An environment that borrows torch has `-c torch.txt` in its list, and no torch.
     """

@@ -37,6 +37,10 @@ PHRASES = {
     r"takes? the math way": "uses the math backend",
     r"be(?:ar|ars|ing) being": "tolerates",
     r"before you like it": "before you commit to it",
+    r"an? \w+ of (?:its|their|your) own": "its own ..., or a separate ...",
+    r", too(?=[.;:)\"])": "also before the verb, or nothing",
+    r"has room for": "can load only, or fits",
+    r"words of (?:the|a) driver": "driver message",
 }
 GAP = r"(?:\s|//|#|\*)+"  # a comment may continue on the next line
 RULES = [

@@ -34,6 +34,10 @@ FAULTS = [
     "Attention takes the math way.",
     "Bear being looked over.",
     "Measure before you like it.",
+    "It runs in a thread of its own.",
+    "The kernel is right, too.",
+    "A process has room for one backend.",
+    "The error has the words of the driver.",
 ]
 
 

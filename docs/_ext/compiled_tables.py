@@ -28,8 +28,8 @@ CONSISTS = {
     "fused kernels": "generated kernels, and operators between them",
     "operators": "operators of the backend only",
     "no graph": "nothing: Dynamo records no operator",
-    "the error of eager mode": "nothing: eager mode fails, too",
-    "the error of the CPU": "nothing: compiling for the CPU fails, too",
+    "the error of eager mode": "nothing: eager mode fails as well",
+    "the error of the CPU": "nothing: compiling for the CPU fails as well",
 }
 
 

@@ -1,8 +1,8 @@
 # `{c-header} FILE`: a header of the driver, for docs/reference/driver.md.
 """Reads a C header: a comment describes the declarations right below it.
 
-A line of dashes begins a section; a comment that a blank line follows is a paragraph of
-its own. This is no parser of C: it reads the headers of the driver, whose form
+A line of dashes begins a section; a comment that a blank line follows is a separate
+paragraph. This is no parser of C: it reads the headers of the driver, whose form
 docs/_ext/tests/test_driver_reference.py checks.
 """
 

@@ -47,7 +47,7 @@ class Gap:
 
 
 def gaps_of(text: str, page: str, kind: str) -> Iterator[Gap]:
-    """The gaps of a page; its links to itself lead there from another page, too."""
+    """The gaps of a page; its links to itself lead there from every page."""
     for title, body in SECTION.findall(text):
         facts = {name: " ".join(words.split()) for name, words in FACT.findall(body)}
         if "Workaround" in facts:

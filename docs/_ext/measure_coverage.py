@@ -1,7 +1,7 @@
 """Runs the tests and the pages on a backend that counts its lines, and judges them.
 
-Explained in CONTRIBUTING.md, "Writing a chapter". `nox -s coverage` runs it in an
-environment of its own, because it installs that backend there: without optimization,
+Explained in CONTRIBUTING.md, "Writing a chapter". `nox -s coverage` runs it in its
+own environment, because it installs that backend there: without optimization,
 instrumented by g++. Then it hands the counts of gcov and of coverage.py to
 `region_coverage.py`.
 """
@@ -36,7 +36,7 @@ occl = torch_openreg.openreg._distributed:_register
 openreg = torch_openreg._dynamo:record_graphs
 """
 METADATA = "Metadata-Version: 2.1\nName: torch_openreg\nVersion: {}\n"
-# Threads count lines, too. NDEBUG, as in the build that is released.
+# Threads also count lines. NDEBUG, as in the build that is released.
 FLAGS = "--coverage -fprofile-update=atomic -O0 -DNDEBUG"
 # They build the package again, measure time, need optimized code, or a race with it.
 LEFT_OUT = [

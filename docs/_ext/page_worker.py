@@ -84,7 +84,7 @@ def run_page(job: dict[str, Any], events: Events) -> None:
         if block["kind"] == "doctest":
             examples, problems = parse_examples(block["body"], block["line"])
             events.problems(problems)
-            # A name of its own: a traceback may pass a function of an earlier block.
+            # Its own name: a traceback may pass a function of an earlier block.
             name = f"{job['page']}:{block['line']}"
             keep_sources(name, examples)
             test = doctest.DocTest(examples, {}, name, job["page"], 0, None)

@@ -29,7 +29,7 @@ NOT_PLAIN: tuple[type[nodes.Node], ...] = (
     *(*NOT_BOLD, nodes.rubric, nodes.thead, nodes.caption, nodes.math, nodes.literal),
     *(nodes.FixedTextElement, nodes.raw, addnodes.toctree),
 )
-# Terms that are everyday words, too: a plain use may mean something else.
+# Terms that are also everyday words: a plain use may mean something else.
 EVERYDAY = {
     *("block", "capture", "cell", "correlation", "event", "fault", "fingerprint"),
     *("generator", "graph", "hooks", "pool", "race", "stage", "store", "sweep"),

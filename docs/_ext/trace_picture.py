@@ -31,7 +31,7 @@ WIDTH = 390.0
 LEFT, RIGHT = 6.0, 384.0
 HEADING, BAR, GAP = 18.0, 22.0, 26.0
 LETTER = FONT_SIZE * WIDE_LETTER
-# Imports the backend, so that it need not be installed: PYTHONPATH may name it, too.
+# Imports the backend, so that it need not be installed: PYTHONPATH may name it instead.
 RUN = """
 import runpy, sys, torch_openreg
 sys.argv.pop(0)

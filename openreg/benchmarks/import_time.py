@@ -56,7 +56,7 @@ def run_child(autoload: str) -> list[float]:
     env = {**os.environ, "TORCH_DEVICE_BACKEND_AUTOLOAD": autoload}
     command = [sys.executable, "-c", CHILD]
     process = subprocess.run(command, env=env, check=True, capture_output=True)
-    # A hook may print something, too.
+    # A hook may also print something.
     return [float(word) * 1e3 for word in process.stdout.splitlines()[-1].split()]
 
 

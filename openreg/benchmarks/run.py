@@ -349,7 +349,7 @@ def main() -> int:
     rounds = 3 if options.quick else 15
     cores = sorted(os.sched_getaffinity(0))[: options.cores]
     os.sched_setaffinity(0, cores)  # of this thread, and of those that it starts
-    # Before the first kernel, so that it counts for the threads of the driver, too. One
+    # Before the first kernel, so that it also counts for the threads of the driver. One
     # is the fairest: the machine may be busy, and the device needs one for its host.
     torch.set_num_threads(options.threads)
     rows = small_operations(rounds) + first_calls(rounds) + streams_and_events(rounds)

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-# Hides torch_openreg, if it is installed: a process has room for one backend.
+# Hides torch_openreg, if it is installed: a process can load only one backend.
 HIDDEN = Path(__file__).resolve().parents[1] / "tests/autoload/without_openreg"
 
 

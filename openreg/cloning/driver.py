@@ -69,7 +69,7 @@ def skeleton(spelling: Spelling, stages: dict[int, str]) -> dict[str, str]:
 
     Args:
         stages: the C++ code of the copy at each stage. The functions that a stage adds
-            are in a file of their own, so that a later stage adds only files.
+            are in their own file, so that a later stage adds only files.
     """
     folder = f"third_party/{spelling.driver}"
     texts = {f"{folder}/CMakeLists.txt": CMAKE.format(driver=spelling.driver)}

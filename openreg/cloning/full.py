@@ -72,7 +72,7 @@ EDITS: dict[str, list[tuple[str, str]]] = {
     ],
 }
 SIMULATOR = "openreg/torch_openreg/simulator.py"
-# What a copy with a driver of its own lacks.
+# What a copy with its own driver lacks.
 OWN_DRIVER = {
     "openreg/torch_openreg/openreg/__init__.py": [
         ("from torch_openreg import _C, simulator\n", "from torch_openreg import _C\n"),

@@ -84,7 +84,7 @@ def hold(stream: torch.Stream | None = None) -> Iterator[torch.Stream]:
     try:
         yield stream
     finally:
-        if _resets == before:  # reset() releases, too
+        if _resets == before:  # reset() also releases
             _release(stream)
 
 

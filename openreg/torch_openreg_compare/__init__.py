@@ -43,7 +43,7 @@ class Report:
     result: str | None  # how the end differs from a run on the CPU alone
 
     def causes(self) -> list[Finding]:
-        """Return the operators that are wrong with right arguments, too."""
+        """Return the operators that are wrong even with right arguments."""
         return [finding for finding in self.findings if finding.itself is not None]
 
     def show(self, save: Path | None = None) -> str:
@@ -51,7 +51,7 @@ class Report:
         causes = self.causes()
         lines = [
             f"{self.operators} operators compared, {len(self.findings)} out of "
-            f"tolerance, {len(causes)} of them with the CPU's inputs, too"
+            f"tolerance, {len(causes)} of them even with the CPU's inputs"
         ]
         for title, counts in (
             ("fed with the CPU's random numbers", self.random),
@@ -157,7 +157,7 @@ def _shown(finding: Finding) -> list[str]:
     lines += _indented(finding.difference)
     itself = finding.itself
     lines.append(
-        "  with the CPU's inputs: " + ("differs, too" if itself else "within tolerance")
+        "  with the CPU's inputs: " + ("differs" if itself else "within tolerance")
     )
     if finding.device_error is not None and finding.cpu_error is not None:
         lines.append(

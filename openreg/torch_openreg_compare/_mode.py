@@ -1,5 +1,5 @@
 # Runs each operator on the device and on the CPU; see docs/ship/parity.md.
-"""The dispatch mode: every operator of the device runs on the CPU, too."""
+"""The dispatch mode: every operator of the device also runs on the CPU."""
 
 import sys
 from collections import Counter

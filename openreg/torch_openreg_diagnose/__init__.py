@@ -205,7 +205,7 @@ def _problems(report: Report) -> list[dict[str, str]]:
     if not report["loaded"] and others:
         found.append(
             (
-                "other packages load backends, too, and there is one PrivateUse1",
+                "other packages also load backends, and there is one PrivateUse1",
                 "install one backend in an environment",
             )
         )

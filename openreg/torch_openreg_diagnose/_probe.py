@@ -1,5 +1,5 @@
 # Loads the backend and asks torch what is registered; see docs/ship/diagnose.md.
-"""The part of the diagnosis that can fail or die: it runs in a process of its own.
+"""The part of the diagnosis that can fail or die: it runs in a separate process.
 
 Every answer comes from torch or its dispatcher, by a small use of the feature.
 """
@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-MARK = "torch_openreg_diagnose: "  # begins the line of the report: others print, too
+MARK = "torch_openreg_diagnose: "  # begins the line of the report: others also print
 KEYS = (
     "PrivateUse1",
     "AutogradPrivateUse1",

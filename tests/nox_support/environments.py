@@ -103,7 +103,7 @@ def new_environment(
     session: nox.Session, name: str, python: Interpreter = THIS
 ) -> Path:
     home = ROOT / ".nox" / name
-    # virtualenv comes with nox; Debian's venv module is a package of its own.
+    # virtualenv comes with nox; Debian's venv module is a separate package.
     virtualenv = [sys.executable, "-m", "virtualenv", "--clear", "--quiet"]
     virtualenv += ["--python", str(python.path)]
     session.run(*virtualenv, str(home), external=True)

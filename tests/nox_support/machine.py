@@ -128,6 +128,6 @@ def choose_python(session: nox.Session, wanted: str | None) -> Interpreter:
     session.warn(
         "NO SECOND PYTHON: THERE IS NO PYTHON 3.12 OR 3.13 WITH ITS HEADERS ON PATH. "
         f"This run takes Python {THIS.version}, the one of nox. Install another one to "
-        "test with it, too"
+        "also test with it"
     )
     return THIS

@@ -18,7 +18,7 @@ STARTER_SOURCES = [
     *("openreg/new_backend.py", "openreg/cloning", "openreg/tests/conftest.py"),
     *("openreg/tests/support", "openreg/tests/operators/test_minimal.py"),
 ]
-# Hides torch_openreg, if it is installed: a process has room for one backend.
+# Hides torch_openreg, if it is installed: a process can load only one backend.
 WITHOUT_OPENREG = ROOT / "openreg/tests/autoload/without_openreg"
 
 

@@ -8,7 +8,7 @@ from nox_support.environments import ROOT, environment, is_current, run, step
 from nox_support.machine import check_machine
 
 BUILD = ROOT / "build"
-STAMP = BUILD / "strict.key"  # a build for users may have warned of nothing, too
+STAMP = BUILD / "strict.key"  # even a build for users may have warned of nothing
 
 
 def compile_strictly(session: nox.Session, key: str) -> None:

@@ -1,4 +1,4 @@
-# Runs what needs Triton, in an environment of its own; see CONTRIBUTING.md.
+# Runs what needs Triton, in its own environment; see CONTRIBUTING.md.
 """Triton's wheel is larger than torch's for CPUs: no other session takes it."""
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def find_snippets(text: str) -> tuple[dict[str, Snippet], list[Problem]]:
             first = seen[match[2]]
             message = (
                 f"marker {match[1]}: {match[2]} is already in line {first}. Give"
-                " every snippet a name of its own."
+                " every snippet its own name."
             )
             problems.append(Problem(number, message))
         else:

@@ -184,7 +184,7 @@ def test_the_table_of_the_compiled_database_counts_operators() -> None:
     }
     lines = compiler_table(run).splitlines()
     assert lines[0].endswith("torch 2.13.0: 8 of 9 operators, 1 of them wrong.")
-    assert lines[-1] == "| nothing: compiling for the CPU fails, too | 2 |"
+    assert lines[-1] == "| nothing: compiling for the CPU fails as well | 2 |"
 
 
 def test_the_table_of_releases_says_what_did_not_run() -> None:

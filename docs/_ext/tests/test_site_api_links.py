@@ -72,7 +72,7 @@ def test_no_address_stands_outside_of_a_link() -> None:
 
 
 def test_a_thread_has_one_address() -> None:
-    """GitHub answers for an issue below /pull/, too: the second form is a mistake."""
+    """GitHub also answers for an issue below /pull/: the second form is a mistake."""
     kinds: dict[str, set[str]] = {}
     for _, _, address in links():
         if "/pytorch/pytorch/" in address:

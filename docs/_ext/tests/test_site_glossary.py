@@ -174,7 +174,7 @@ def test_each_everyday_term_is_a_term() -> None:
 
 
 def test_a_term_that_the_glossary_lost_stops_the_build(tmp_path: Path) -> None:
-    """The extension takes the term from the text; Sphinx has to know it, too."""
+    """The extension takes the term from the text; Sphinx must have it as well."""
     built = build_page(tmp_path, "A **race**.", f"````none\n{ENTRIES}````\n")
     assert built.code != 0
     assert "term not in glossary" in built.messages

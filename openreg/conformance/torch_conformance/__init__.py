@@ -2,7 +2,7 @@
 """``python -m torch_conformance --device acme [--level 0..5]``.
 
 The package imports no backend: it must not claim PrivateUse1, which is the name of the
-device under test. Each case runs in a process of its own, forked before any backend is
+device under test. Each case runs in a separate process, forked before any backend is
 loaded, so a crash or a deadlock costs one case.
 """
 

@@ -68,7 +68,7 @@ class Device:
     def slow(self) -> None:
         """Keep the current stream busy for at least ``SLOW`` seconds."""
         if self._slow is None:
-            torch.empty(1, device=self.type)  # this starts the device, too
+            torch.empty(1, device=self.type)  # this also starts the device
             self._slow = slow_kernel(self.type, self.module, self.synchronize)
         progress()
         self._slow()

@@ -1,4 +1,4 @@
-# Runs each case in a process of its own; see docs/ship/conformance.md.
+# Runs each case in a separate process; see docs/ship/conformance.md.
 """This process loads no backend, so a child of it may use any device."""
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ std::string described(const at::Tensor& part, int64_t root) {
 }
 
 // LITERALINCLUDE START: OCCL_PREMUL
-// PREMUL_SUM is SUM of what each rank has multiplied by a factor of its own: a number,
+// PREMUL_SUM is SUM of what each rank has multiplied by its own factor: a number,
 // or a tensor of one element. Multiplies on the current stream, into the caller's
 // tensors if they are also the outputs.
 c10d::ReduceOp multiplied(const c10d::ReduceOp& op, Tensors& inputs, bool in_place) {

@@ -1,4 +1,4 @@
-// How an operation gets onto a stream of its own; see docs/modules/distributed.md.
+// How an operation gets onto its own stream; see docs/modules/distributed.md.
 #include "csrc/distributed/ProcessGroupOCCL.h"
 
 #include <c10/core/StreamGuard.h>

@@ -34,7 +34,7 @@ class OPENREG_EXPORT ProcessGroupOCCL final : public c10d::Backend {
 
   // Waits for the other ranks: not with the GIL, since a rank may be a thread. `host`
   // is a group of the same ranks for CPU tensors: it has the options, and it reaches
-  // ranks on other hosts. A library with a network of its own needs no such group.
+  // ranks on other hosts. A library with its own network needs no such group.
   ProcessGroupOCCL(c10::intrusive_ptr<c10d::Store> store,
                    c10::intrusive_ptr<c10d::Backend> host);
   ~ProcessGroupOCCL() override;

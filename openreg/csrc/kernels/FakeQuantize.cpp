@@ -127,7 +127,7 @@ void move_towards(const Tensor& running, const Tensor& current, float factor) {
 
 Parameters choose(float low, float high, int64_t quant_min, int64_t quant_max,
                   bool symmetric) {
-  if (std::isnan(low) || std::isnan(high)) {  // the result is NaN, too
+  if (std::isnan(low) || std::isnan(high)) {  // and so is the result
     return {std::numeric_limits<double>::quiet_NaN(),
             std::numeric_limits<int32_t>::lowest(), 0};
   }
@@ -186,7 +186,7 @@ Two observe_and_fake_quantize(const Tensor& self, const Tensor& observe,
 }
 // LITERALINCLUDE END: OBSERVE_KERNEL
 
-// It writes the four statistics, too.
+// It also writes the four statistics.
 void observe(const Tensor& self, const Tensor& observer_on, const Tensor& fake_quant_on,
              const Tensor& running_min, const Tensor& running_max, const Tensor& scale,
              const Tensor& zero_point, double averaging_const, int64_t quant_min,

@@ -47,7 +47,7 @@ Tensor& weight_int4pack_mm(const Tensor& self, const Tensor& packed, int64_t gro
 // LITERALINCLUDE END: INT4PACK_MM_KERNEL
 
 // VENDOR: CUDA applies scale_result to results of float8. The CPU ignores it, and so
-// does this function; it ignores use_fast_accum, too.
+// does this function, which also ignores use_fast_accum.
 Tensor& scaled_mm(const Tensor& self, const Tensor& mat2, const Tensor& scale_a,
                   const Tensor& scale_b, const OptionalTensor& bias,
                   const OptionalTensor& /*scale_result*/, std::optional<at::ScalarType>,

@@ -21,7 +21,7 @@ using at::Scalar;
 using at::Tensor;
 
 // Calls a function which converts its numbers to the dtype of the output. It is tried
-// for empty outputs, too.
+// even for empty outputs.
 template <class Function, class... Args>
 void call(const char* name, Function function, Tensor& out, const Args&... args) {
   cpu::call(cpu::Options(name, cpu::Precision::Ignored, out.scalar_type()), function,
@@ -52,7 +52,7 @@ void logspace(const StructuredCall& op, const Scalar& start, const Scalar& end, 
       out, start, end, base);
 }
 
-// A trial has room for fewer numbers, and makes none.
+// The output of a trial is smaller, so nothing is written.
 void arange(const StructuredCall& op, const Scalar& start, const Scalar& end,
             const Scalar& step, Tensor& out) {
   call(

@@ -224,7 +224,7 @@ class OpenRegProfiler final : public libkineto::IActivityProfiler {
 
   // LITERALINCLUDE START: REGISTER_PROFILER
   // nullptr: this profile wants nothing of the device. A profile of the CPU alone asks
-  // for the calls, too; it does without them, and costs what it did.
+  // for the calls as well; without them it costs what it did.
   std::unique_ptr<libkineto::IActivityProfilerSession> configure(
       const std::set<ActivityType>& types, const libkineto::Config&) override {
     const auto& known = availableActivities();

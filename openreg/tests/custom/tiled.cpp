@@ -230,7 +230,7 @@ Tensor alias(const Tensor& x) {
   return view_of(x, x.sizes(), x.strides(), std::nullopt);
 }
 
-// The tensor itself if it is all of its matrix, else a copy of its own.
+// The tensor itself if it is all of its matrix, else its own copy.
 Tensor whole(const Tensor& x) {
   const bool is_whole = is_tiled(x) && x.dim() > 0 && x.is_contiguous() &&
                         x.size(-1) == tiles_of(x).columns &&

@@ -1,5 +1,5 @@
 # What several pages use in their examples; see docs/start/install.md.
-"""Run a program in a process of its own, or show the error of a call."""
+"""Run a program in a separate process, or show the error of a call."""
 
 import os
 import subprocess

@@ -1,5 +1,5 @@
 # Asks a torch which gaps it still has, without a backend; see docs/ship/upgrading.md.
-"""Run it with TORCH_DEVICE_BACKEND_AUTOLOAD=0: it registers a device of its own.
+"""Run it with TORCH_DEVICE_BACKEND_AUTOLOAD=0: it registers its own device.
 
 Prints a line of JSON: for each gap whether it is still there. A gap whose probe kills
 its process counts as there, so each of those runs in a child.

@@ -32,7 +32,7 @@ MODULES = {
 
 @pytest.fixture(autouse=True)
 def _only_installed_packages_count(monkeypatch):
-    """Python would find the metadata of a build in the current folder, too."""
+    """Python would also find the metadata of a build in the current folder."""
     monkeypatch.setenv("PYTHONSAFEPATH", "1")
 
 
@@ -227,7 +227,7 @@ def test_a_broken_backend_breaks_torch_until_it_is_switched_off(run_python):
     assert process.stdout.startswith("OSError('libbroken_driver.so: cannot open shared")
     # A second attempt in the same process fails too, and hides the reason.
     hidden = "Only a single TORCH_LIBRARY can be used"
-    if has_changed("a second import of torch has an error of its own"):
+    if has_changed("a second import of torch has its own error"):
         hidden = "`torch` can only be initialized once per process"
     assert hidden in errors(process)[-1]
     program = "import torch, torch_openreg; print(torch.ones(1, device='openreg'))"

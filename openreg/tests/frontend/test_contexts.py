@@ -149,7 +149,7 @@ def test_an_exception_within_itself(case):
 
 
 def run(*functions: Callable[[], None]) -> None:
-    """Run each function in a thread of its own; raise what one of them raises."""
+    """Run each function in its own thread; raise what one of them raises."""
     errors: list[BaseException] = []
 
     def call(function):

@@ -26,7 +26,7 @@ def data(rows: int = 12) -> TensorDataset:
 
 
 class Pair:
-    """A batch of a class of its own, which can pin itself."""
+    """A batch whose class can pin itself."""
 
     def __init__(self, rows):
         self.x = torch.stack([row[0] for row in rows])
@@ -174,7 +174,7 @@ def test_the_prefetcher_yields_what_the_loader_does(seed, workers):
         actual = []
         for x, y in Prefetcher(loader(num_workers=workers)):
             assert x.device.type == y.device.type == "openreg"
-            actual.append((x.mul_(2) + 1, y + 0))  # writes into the batch, too
+            actual.append((x.mul_(2) + 1, y + 0))  # also writes into the batch
         actual = [(x.cpu(), y.cpu()) for x, y in actual]
     assert_close(actual, expected)
 
@@ -297,7 +297,7 @@ def test_without_record_stream_a_later_batch_takes_the_memory(kind, seen):
     assert_close(result.cpu(), torch.full((3000,), float(seen)))
 
 
-# -- a staging buffer of your own --
+# -- your own staging buffer --
 
 
 def stage(buffer: torch.Tensor, wait: bool) -> list[torch.Tensor]:

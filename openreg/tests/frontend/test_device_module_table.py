@@ -151,7 +151,7 @@ def outcome(code: str, lack: str | None) -> str:
 
 
 def outcomes_alone(run_forked) -> dict[str, list[str]]:
-    """The two outcomes of each row that needs a process of its own, by its name.
+    """The two outcomes of each row that needs a separate process, by its name.
 
     The processes are forks of one that has imported what takes seconds to import.
     """

@@ -53,7 +53,7 @@ def test_operators_compute_in_the_dtype_of_their_list(kind, dtype):
     assert len(calls) > 5
     for (name, arguments, *rest), module in calls:
         if name == "einsum":
-            continue  # torch's test leaves it out, too: it has a test of its own below
+            continue  # as torch's test does: another one is below
         if kind == "promote":
             arguments = like(arguments, dtype)
         options = {"add_kwargs": rest[0]} if rest and isinstance(rest[0], dict) else {}

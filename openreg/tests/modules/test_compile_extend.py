@@ -59,7 +59,7 @@ def triple():
 
 @pytest.fixture
 def device_pass():
-    """The registration of the backend, with a pass of its own."""
+    """The registration of the backend, with its own pass."""
     backend.register()  # torch's first compilation would do it, and drop the pass
     register_backend_for_device(
         "openreg",

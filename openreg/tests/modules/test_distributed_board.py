@@ -400,7 +400,7 @@ def test_a_late_rank_is_named_and_learns_it(three, tmp_path):
         for text in texts:
             assert text is not None
             assert expected in text
-            # A busy machine may make another rank late, too.
+            # A busy machine may also make another rank late.
             assert re.search("timed out after 700 ms without .*rank 1", text), text
 
 

@@ -236,7 +236,7 @@ def test_destroy_waits_for_what_is_under_way(two):
 
 def destroy_after_a_fault(state):
     """Device 0 has stopped; what is under way on device 1 comes to its end."""
-    dist.all_reduce(tensor(2))  # there is a stream on device 0, too
+    dist.all_reduce(tensor(2))  # there is also a stream on device 0
     x = torch.ones(2, device="openreg:1")
     store = dist.distributed_c10d._get_default_store()
     if dist.get_rank() == 1:

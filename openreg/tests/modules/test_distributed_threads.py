@@ -36,7 +36,7 @@ PATHS = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "support")]
 
 @pytest.fixture
 def run_here(run_forked, tmp_path):
-    """Run a function of this file in a process of its own."""
+    """Run a function of this file in a separate process."""
 
     def run(function, **env):
         program = PROGRAM.format(

@@ -184,7 +184,7 @@ def test_symbolic_sizes_share_a_binary():
     assert (counts.compilations, counts.launches) == (
         2,
         4,
-    )  # 4, 4 is a pattern of its own
+    )  # 4, 4 is another pattern
     with GraphEager(dynamic=True), counted() as counts:
         for n in (2, 3, 5, 1):
             assert_close(on_device(n).exp().cpu(), torch.arange(float(n)).exp())

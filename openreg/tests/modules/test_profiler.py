@@ -196,7 +196,7 @@ def test_rows_have_names():
     check_links(trace)
     assert set(trace.processes) == {0, 1, os.getpid()}
     host = {(call.pid, call.row) for call in trace.of(CALL)}
-    assert host <= set(trace.rows), "the thread has a name, too"
+    assert host <= set(trace.rows), "the thread also has a name"
 
 
 def test_ranges_show_on_the_streams():
@@ -227,7 +227,7 @@ def test_backward_work_is_linked_to_the_forward():
     trace = trace_of(profiled(step))
     by_name = {op.name: op for op in trace.of("cpu_op")}
     node = by_name["ReluBackward0"]
-    assert node.row != by_name["aten::relu"].row, "the engine has a thread of its own"
+    assert node.row != by_name["aten::relu"].row, "the engine has its own thread"
     (kernel,) = [w for w in trace.of("kernel") if w.name == "threshold_backward"]
     assert node.holds(trace.op_of(kernel))
     assert node.args["Sequence number"] == by_name["aten::relu"].args["Sequence number"]

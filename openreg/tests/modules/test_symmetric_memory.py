@@ -19,7 +19,7 @@ def shared(group, *shape, **options):
 
 def test_the_cache_is_emptied_where_the_device_has_no_memory_left():
     cached = torch.empty(64 << 20, dtype=torch.uint8, device="openreg")
-    del cached  # a segment of its own
+    del cached  # its own segment
     before = openreg.memory_reserved()
     openreg.simulator.fail_allocation(1)
     assert symm_mem.empty(4, device="openreg").zero_().tolist() == [0] * 4

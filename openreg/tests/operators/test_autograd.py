@@ -74,7 +74,7 @@ def test_a_formula_works_as_soon_as_the_kernels_it_names_exist():
 
 
 def contiguous(x, memory_format=torch.contiguous_format):
-    """A kernel of its own, which autograd does not look into."""
+    """A separate kernel, which autograd does not look into."""
     with torch._C._AutoDispatchBelowAutograd():
         return x.clone(memory_format=memory_format)
 
@@ -153,7 +153,7 @@ def test_a_fallthrough_for_all_operators_silences_the_warning(run_forked):
     assert process.stdout == "True True\nFalse True\n", process.stderr
 
 
-# -- an operator with a backward of its own --
+# -- an operator with its own backward --
 
 SIZES = [((3, 4), (3, 4), 1), ((3, 4), (4,), -1), ((2, 3, 4), (3, 1), 2)]
 SIZES += [((2, 3, 4), (1, 3, 4), 0), ((), (), 0), ((0, 4), (0, 4), 1)]
@@ -283,7 +283,7 @@ def test_an_autograd_kernel_that_does_not_go_below_itself_has_no_end():
 
 @pytest.mark.smoke
 def test_without_a_python_frame_the_recursion_overflows_the_stack(run_forked):
-    """Python 3.11 and 3.12 count calls from C, too; 3.13 lets the stack overflow."""
+    """Python 3.11 and 3.12 also count calls from C; 3.13 lets the stack overflow."""
     program = """
         import torch, warnings
         warnings.simplefilter("ignore")

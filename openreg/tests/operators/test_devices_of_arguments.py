@@ -10,7 +10,7 @@ from torch.testing._internal.opinfo.core import SampleInput
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 HERE, THERE = "openreg:0", "openreg:1"
-# What takes such a tensor on CUDA, too, because no kernel reads it.
+# What takes such a tensor even on CUDA, because no kernel reads it.
 NO_KERNEL = {
     "only its sizes matter": (
         "broadcast_tensors expand_as reshape_as view_as resize_as_ to"

@@ -377,7 +377,7 @@ def test_the_second_derivative_of_pdist():
     ids=["convolution", "transposed", "LSTM", "GRU"],
 )
 def test_layers_that_the_boxed_fallback_does_not_reach(layer, shape):
-    """Without kernels, too: files of aten/fallback take their place."""
+    """Even without kernels: files of aten/fallback take their place."""
     x = torch.randn(shape)
     results = []
     for device in ("cpu", "openreg"):

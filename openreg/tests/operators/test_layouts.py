@@ -23,7 +23,7 @@ pytestmark = pytest.mark.filterwarnings(*IGNORED)
 # -- which kernels are borrowed --
 
 KEYS = ["Sparse", "SparseCsr", "Quantized", "NestedTensor"]
-# The CPU's kernel is made of operators, too, although CUDA has another one.
+# Even the CPU's kernel is made of operators, although CUDA has another one.
 GENERIC = {"is_pinned", "_pin_memory", "bmm", "_fused_sdp_choice"}
 
 

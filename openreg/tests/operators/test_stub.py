@@ -108,7 +108,7 @@ VECTORS = torch.tensor([1.5, -2.0, 0.1]), torch.tensor([0.3, 7.0])
 )
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.complex64])
 def test_addr_rounds_as_on_the_cpu(call, dtype):
-    """Torch's composite kernel rounds the outer product, too."""
+    """Torch's composite kernel also rounds the outer product."""
     tensors = [x.to(dtype) for x in (torch.outer(*VECTORS) + 1, *VECTORS)]
     try:
         expected = call(*tensors)

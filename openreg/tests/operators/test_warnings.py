@@ -83,7 +83,7 @@ def test_complex_half_is_new():
     assert text.startswith("ComplexHalf support is experimental")
 
 
-@pytest.mark.filterwarnings("ignore")  # making the samples warns, too
+@pytest.mark.filterwarnings("ignore")  # making the samples also warns
 @pytest.mark.parametrize("dtype", [torch.float32, torch.complex64, torch.int64])
 def test_every_operator_warns_on_the_call(dtype):
     wrong, other_counts, warned = [], set(), 0

@@ -1,7 +1,7 @@
 # What waits for the device lets other Python threads run; see docs/runtime/stream.md.
 """A thread that keeps the GIL while it waits may wait for a thread that needs it.
 
-The device may wait for such a thread, too: for one that is another rank of a process
+The device may also wait for such a thread: for one that is another rank of a process
 group, or that lets go of a stream.
 """
 

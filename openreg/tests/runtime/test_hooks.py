@@ -47,7 +47,7 @@ def test_the_table_says_when_a_backend_needs_a_member():
     assert wrong_needs(ROWS, 3, "StarterHooks.cpp") == []
 
 
-# In a process of its own: init() is called once in the life of a process.
+# In a separate process: init() is called once in the life of a process.
 MEASURE = """
     import sys, torch
     sys.path.insert(0, {tests!r})

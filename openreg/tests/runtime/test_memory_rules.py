@@ -64,7 +64,7 @@ NEEDS_GIL = """
     x = torch.ones(1, device="openreg")
     torch.openreg.synchronize()
     assert driver.orLaunchKernel(b"kernel", kernel, None, None, None) == 0
-    started.wait()  # the device runs it, on a thread of its own
+    started.wait()  # the device runs it, on its own thread
     threading.Timer(0.3, gate.set).start()  # this thread needs the GIL
     CALL
     print("done")

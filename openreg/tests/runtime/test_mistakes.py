@@ -146,7 +146,7 @@ def test_a_gradient_of_another_size_is_refused():
         step("openreg", *[ones(2, device="openreg")] * 2)
 
 
-# Only the device has these numbers, and CUDA asserts on the device, too.
+# Only the device has these numbers, and CUDA also asserts on the device.
 FAULTS = {
     "gather": lambda d: ones(3, device=d).gather(0, longs(3, device=d)),
     "scatter": lambda d: ones(3, device=d).scatter(0, longs(3, device=d), 1.0),
@@ -246,7 +246,7 @@ def test_expanded_tensors_compute_and_warn(name):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             result = EXPANDED[name](torch.zeros(1, device=device).expand(3), device)
-            torch.openreg.synchronize()  # gives what a kernel warned of, too
+            torch.openreg.synchronize()  # also returns what a kernel warned of
         texts = [str(warning.message) for warning in caught]
         said[device] = [text.partition(" (Triggered")[0] for text in texts]
         return result

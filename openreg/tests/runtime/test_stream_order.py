@@ -141,7 +141,7 @@ def reuse_memory_that_a_side_stream_reads(synchronize: bool) -> float:
     gc.collect()  # no other block of this size may become free meanwhile
     openreg.synchronize()
     openreg.empty_cache()
-    count = 6 << 20  # 24 MiB are a segment of their own: no hole elsewhere fits better
+    count = 6 << 20  # 24 MiB are their own segment: no hole elsewhere fits better
     x, y = settled(1, 0, count=count)
     side = openreg.Stream()
     with simulator.hold(side):

@@ -100,7 +100,7 @@ def test_what_is_registered_was_asked_and_each_piece_is_in_one_of_the_lists(run_
     assert (
         set(registered) | set(missing) == needed | {"kernels", "fallbacks"} | optional
     )
-    # In a process of its own: other tests register kernels here.
+    # In a separate process: other tests register kernels here.
     ask = "torch._C._dispatch_get_registrations_for_dispatch_key('PrivateUse1')"
     kernels = run_python(f"import torch; print(len({ask}))").stdout.strip()
     assert f"PrivateUse1 {kernels}," in registered["kernels"]
@@ -288,7 +288,7 @@ def test_two_backends_want_the_device(tmp_path):
     (metadata / "entry_points.txt").write_text(entry)
     report = report_of(tmp_path, status=1)
     (problem,) = problems(report)
-    assert problem.startswith("other packages load backends, too")
+    assert problem.startswith("other packages also load backends")
     assert "has already been set! Current backend: foo" in report["error"]
 
 

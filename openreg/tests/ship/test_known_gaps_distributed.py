@@ -51,7 +51,7 @@ def test_bf16_compress_hook_is_refused_by_its_name(group):
 def test_the_name_of_a_split_group_depends_on_the_number_of_groups(group):
     name = torch.distributed.distributed_c10d._process_group_name
     before = name([0], use_hashed_name=True)
-    changed = has_changed("each group has a name of its own")
+    changed = has_changed("each group has its own name")
     assert (name([0], use_hashed_name=True) == before) != changed
     torch.distributed.new_group([0])
     assert name([0], use_hashed_name=True) != before

@@ -43,7 +43,7 @@ def acme(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def nova(tmp_path_factory):
-    """With a driver of its own."""
+    """With its own driver."""
     spelling = Spelling("nova", "novart")
     return written(spelling, tmp_path_factory.mktemp("new") / "torch_nova")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 OPENREG = Path(__file__).resolve().parents[2]
-sys.path.append(str(OPENREG))  # the last: sources of torch_openreg are there, too
+sys.path.append(str(OPENREG))  # the last: it also has sources of torch_openreg
 from cloning.build import build_and_test  # noqa: E402
 
 SETUP = """

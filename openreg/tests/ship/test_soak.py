@@ -33,7 +33,7 @@ def _afterwards():
 
 @pytest.mark.parametrize("size", [0, 1, 2, 12])
 def test_each_function_takes_tensors_of_every_size(size):
-    """A program would stop at an error that the CPU raises, too."""
+    """A program would stop at an error that the CPU also raises."""
     host = torch.arange(float(size))
     for function in twins.UNARY:
         result = twins.apply(function, host.to("openreg"))

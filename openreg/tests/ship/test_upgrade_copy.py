@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 OPENREG = Path(__file__).resolve().parents[2]
-sys.path.append(str(OPENREG))  # the last: sources of torch_openreg are there, too
+sys.path.append(str(OPENREG))  # the last: it also has sources of torch_openreg
 import new_backend as tool  # noqa: E402
 from cloning import target  # noqa: E402
 
@@ -45,7 +45,7 @@ def test_each_stage_comes_to_a_copy_as_to_an_empty_folder(tmp_path):
 
 def test_the_rooms_of_the_vendor_and_his_edits_stay(tmp_path):
     at(3, tmp_path)
-    mine = {KERNEL: "// mine\n", DRIVER: "// mine, too\n", LOADER: "# edited\n"}
+    mine = {KERNEL: "// mine\n", DRIVER: "// also mine\n", LOADER: "# edited\n"}
     (tmp_path / "csrc/kernels").mkdir()
     for path, text in mine.items():
         (tmp_path / path).write_text(text)

@@ -11,9 +11,7 @@ import sys
 import pytest
 from starter_build import STARTER, TESTS, code_lines, sources
 
-sys.path.append(
-    str(STARTER.parent)
-)  # the last: sources of torch_openreg are there, too
+sys.path.append(str(STARTER.parent))  # the last: it also has sources of torch_openreg
 from cloning import decisions, names, starter, target
 from cloning.driver import simulated_driver
 

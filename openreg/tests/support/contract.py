@@ -138,7 +138,7 @@ def action(line: str) -> str:
 
     Raises:
         ValueError: the line does more than one thing. What it needs must exist before
-            the trace begins, or the trace shows how it was made, too.
+            the trace begins, or the trace also shows how it was made.
     """
     tree = ast.parse(line)
     nodes = list(ast.walk(tree))

@@ -1,5 +1,5 @@
 # Two hosts on one machine; see docs/modules/distributed-groups.md.
-"""Network namespaces with a cable between them, each as a host of its own.
+"""Network namespaces with a cable between them, each as its own host.
 
 Needs no rights: a user namespace around both gives them. Needs ``unshare`` and
 ``nsenter`` (util-linux), ``ip`` (iproute2), and a kernel that lets users make

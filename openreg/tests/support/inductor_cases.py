@@ -5,7 +5,7 @@ from torch.testing import assert_close
 
 
 def streams_in_the_graph():
-    """A graph that uses a stream of its own waits for it, and is enqueued."""
+    """A graph that uses its own stream waits for it, and is enqueued."""
     side = torch.openreg.Stream()
 
     def call(x):

@@ -130,7 +130,7 @@ def difference(call: Callable[..., Any], *tree: Any) -> tuple[str, bool]:
 
 
 def with_gradients(call: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a call return the gradients of its arguments, too."""
+    """Let a call also return the gradients of its arguments."""
 
     def run(*tree: Any) -> Any:
         results = call(*tree)

@@ -1,5 +1,5 @@
 # Runs the tests that need no name of ours on some backend; see docs/start/ladder.md.
-"""In a process of its own, because this one may have a backend already."""
+"""In a separate process, because this one may have a backend already."""
 
 from __future__ import annotations
 

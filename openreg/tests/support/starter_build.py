@@ -2,7 +2,7 @@
 """What a vendor does with the starter, kept in ``build`` under a hash of its sources.
 
 Its driver is the one of the installed torch_openreg, which compiles nothing for that.
-``torch_openreg`` itself is hidden: a process has room for one PrivateUse1.
+``torch_openreg`` itself is hidden: a process can load only one PrivateUse1 backend.
 """
 
 from __future__ import annotations

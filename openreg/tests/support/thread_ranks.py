@@ -1,7 +1,7 @@
 # Ranks that are threads of one process; see docs/modules/distributed.md.
 """Torch's groups are one for each process, so these are made without them.
 
-Each rank has a store client of its own, as it would in a process of its own.
+Each rank has its own store client, as it would in a separate process.
 """
 
 import datetime
@@ -20,7 +20,7 @@ DEVICE = "openreg"
 
 
 def store_of(folder: Path, size: int) -> dist.Store:
-    """Return a store client of its own."""
+    """Return its own store client."""
     return dist.PrefixStore("occl", dist.FileStore(str(folder / "store"), size))
 
 
@@ -68,7 +68,7 @@ class Thread(threading.Thread):
 
 
 def on_all(*calls: Callable[[], Any]) -> list[Any]:
-    """Return what the calls return, each made on a thread of its own."""
+    """Return what the calls return, each made on its own thread."""
     return [thread.result() for thread in [Thread(call) for call in calls]]
 
 

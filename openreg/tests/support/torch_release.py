@@ -39,7 +39,7 @@ CHANGED_IN = {
     "loading sparse tensors warns": (2, 14),
     "torch.xpu lists processes": (2, 14),
     "has_triton asks the device interfaces": (2, 14),
-    "each group has a name of its own": (2, 14),
+    "each group has its own name": (2, 14),
     "pdist has a second derivative": (2, 14),
     "get_device_module asks no hooks": (2, 14),
     "a checkpoint saves the state of seeds": (2, 14),
@@ -49,7 +49,7 @@ CHANGED_IN = {
     "warnings of operators reach Python": (2, 15),
     "GPU_TYPES asks the device interfaces": (2, 15),
     "a custom device is known by its name": (2, 15),
-    "a second import of torch has an error of its own": (2, 15),
+    "a second import of torch has its own error": (2, 15),
 }
 
 # LITERALINCLUDE END: CHANGED_IN

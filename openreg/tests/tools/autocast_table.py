@@ -54,7 +54,7 @@ def policies() -> dict[str, str]:
 
 
 def registered(key: str) -> set[str]:
-    """The operators that have a rule of their own for a key."""
+    """The operators that have their own rule for a key."""
     names = torch._C._dispatch_get_registrations_for_dispatch_key(key)
     return {name.removeprefix("aten::") for name in names if name.startswith("aten::")}
 

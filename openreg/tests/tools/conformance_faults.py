@@ -102,7 +102,7 @@ def run_here(numbers: Sequence[int], alone: bool) -> list[Finding]:
     every = {case.name: case for cases in chosen.values() for case in cases}
     sound = outcomes(list(every.values()), lambda: None)
     again = [every[name] for name, outcome in sound.items() if outcome != "passed"]
-    sound |= outcomes(again, lambda: None)  # a busy machine makes a case fail, too
+    sound |= outcomes(again, lambda: None)  # a busy machine also makes a case fail
     broken = {name: text for name, text in sound.items() if text != "passed"}
     assert alone or not broken, f"without a fault: {broken}"
     found = []

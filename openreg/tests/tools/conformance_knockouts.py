@@ -84,7 +84,7 @@ def passing(level: int) -> list[Case]:
 
 
 def failures(piece: str, chosen: Sequence[Case]) -> dict[str, Result]:
-    """Run cases on the starter without a piece, each in a process of its own."""
+    """Run cases on the starter without a piece, each in a separate process."""
     kind, _, attribute = piece.partition(".")
     os.environ["STARTER_WITHOUT"] = piece
 

@@ -57,7 +57,7 @@ def judge_here(number: int, words: Sequence[str]) -> Judged:
     options = {"module": None, "jobs": 2, "prepare": plant}
     found = {it.case: it for it in results(cases, "openreg", **options)}
     failed = [case for case in cases if not found[case.name].passed]
-    # A busy machine makes a case fail, too.
+    # A busy machine also makes a case fail.
     found |= {it.case: it for it in results(failed, "openreg", **options)}
     report = Report("openreg", "", list(found.values()))
     outcomes = {it.case: it.detail for it in found.values() if not it.passed}

@@ -180,7 +180,7 @@ class Recorder(TorchDispatchMode):
     def __init__(self, wanted: Iterable[str]) -> None:
         super().__init__()
         self.calls: dict[str, dict[Any, Sample]] = {name: {} for name in wanted}
-        # Here any tensor may be the output, too.
+        # Here any tensor may also be the output.
         self.of_one_shape: dict[str, dict[Any, Sample]] = {name: {} for name in wanted}
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):

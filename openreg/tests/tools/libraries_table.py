@@ -4,7 +4,7 @@
 python openreg/tests/tools/libraries_table.py                  # write the page again
 python openreg/tests/tools/libraries_table.py --record NAME... # measure libraries
 
-The second form needs the libraries that it names, and writes libraries.json, too. An
+The second form needs the libraries that it names, and also writes libraries.json. An
 environment does not need all of them, and `nox -s clients` has the smaller ones.
 """
 
@@ -54,7 +54,7 @@ def in_child(library: str, answer: Any) -> None:
 
 
 def measure(library: str) -> Any:
-    """Run the checks of a library in a process of its own.
+    """Run the checks of a library in a separate process.
 
     A fork of this one could not use the device, if this one has used it.
     """

@@ -119,7 +119,7 @@ class Row:
         need: what torch wants it for.
         test: the test of the feature, ``file::function``.
         code, given, without: see the module; ``without`` is the beginning.
-        alone: whether ``code`` needs a process of its own.
+        alone: whether ``code`` needs a separate process.
     """
 
     name: str

@@ -41,7 +41,7 @@ HEAD = """\
 
 The quickest way to see what a virtual function or a registration of
 [your first backend](../start/first-backend.md) is for is to leave it out. Search this
-page for an error of your own backend, or use the [error index](error-index.md).
+page for an error of your backend, or use the [error index](error-index.md).
 
 `openreg/tests/tools/starter_knockouts.py` generates the tables. It builds the backend
 without one piece at a time, and runs {programs} short programs from

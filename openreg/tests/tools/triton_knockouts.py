@@ -226,7 +226,7 @@ def try_without(part: str, name: str, answer: Any) -> None:
 
 
 def measure(part: str = "", name: str = "") -> dict[str, str]:
-    """Run the programs without a member, in a process of their own."""
+    """Run the programs without a member, in a separate process."""
     context = multiprocessing.get_context("fork")  # torch and Triton are loaded here
     answer = context.SimpleQueue()
     process = context.Process(target=try_without, args=(part, name, answer))

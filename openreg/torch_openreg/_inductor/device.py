@@ -120,7 +120,7 @@ class OpenRegDeviceOpOverrides(DeviceOpOverrides):
 def benchmark(_: Any, work: Callable[[], Any], **options: Any) -> float:
     """Return the milliseconds of a candidate of autotuning: the fastest of five runs.
 
-    Inductor would call a function of CUDA for a device without a function of its own.
+    Inductor would call a function of CUDA for a device without its own function.
     """
     work()
     times = []

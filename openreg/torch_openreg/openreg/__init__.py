@@ -179,7 +179,7 @@ def _is_in_bad_fork() -> bool:
 # LITERALINCLUDE START: MODULE_COUNT
 def is_available() -> bool:
     """Return whether there is a device. Never raises; does not prevent forking."""
-    if is_dynamo_compiling():  # below, too: a function that Dynamo can trace
+    if is_dynamo_compiling():  # also below: a function that Dynamo can trace
         return torch.accelerator.is_available()
     return _C._device_count() > 0
 
@@ -230,7 +230,7 @@ def synchronize(device: _Device | None = None) -> None:
         torch.accelerator.synchronize(*(() if device is None else (device,)))
         return
     if device is None and not (is_initialized() or _is_in_bad_fork()):
-        return  # no work yet: torch.profiler calls this after programs of the CPU, too
+        return  # no work yet: torch.profiler also calls this after CPU programs
     _lazy_init()
     _C._synchronize(_get_current_index(device))
 

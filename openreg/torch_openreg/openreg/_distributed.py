@@ -38,7 +38,7 @@ def _make(
 
 
 def _register() -> None:
-    """Tell ``init_process_group`` who serves the device; an entry point, too."""
+    """Tell ``init_process_group`` who provides the device; also an entry point."""
     backends = getattr(torch.distributed, "Backend", None)  # in most builds of torch
     if backends and not hasattr(backends, "OCCL"):  # our import comes first
         backends.register_backend("occl", _make, True, devices=["openreg"])  # (3)

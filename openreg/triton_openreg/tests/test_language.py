@@ -18,7 +18,7 @@ assert MODULES  # whose import makes the cases
 
 @pytest.fixture(scope="session")
 def interpreted(tmp_path_factory):
-    """What the interpreter computes on the CPU: all cases, in a process of its own.
+    """What the interpreter computes on the CPU: all cases, in a separate process.
 
     Triton decides when it is imported whether it interprets.
     """

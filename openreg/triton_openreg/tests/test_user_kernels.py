@@ -176,7 +176,7 @@ def test_derivatives_of_replaced_operators(x, enabled):
 
 
 def test_replaced_operators_in_a_compiled_function(x, enabled, triton_inductor):
-    """Inductor decomposes these two: it generates a kernel of its own."""
+    """Inductor decomposes these two: it generates its own kernel."""
     compiled = torch.compile(lambda x: torch.nn.functional.silu(x) + 1, fullgraph=True)
     found, (text, *_) = run_and_get_code(compiled, x.to("openreg"))
     assert_close(found.cpu(), torch.nn.functional.silu(x) + 1)

@@ -61,7 +61,7 @@ def accumulation(d: Device) -> None:
     _gradients(d, twice)
 
 
-@area.case("A function of your own works on the device.")
+@area.case("Your own function works on the device.")
 def functions(d: Device) -> None:
     class Cube(torch.autograd.Function):
         @staticmethod

@@ -55,7 +55,7 @@ def first_device(d: Device) -> None:
 
 
 @area.case(
-    "Setting the current device is seen by the module, too.",
+    "The module sees that the current device was set.",
     "two devices",
     implement="DeviceGuardImplInterface::setDevice, "
     "c10/core/impl/DeviceGuardImplInterface.h",
@@ -96,7 +96,7 @@ def module_context(d: Device) -> None:
 
 
 @area.case(
-    "Each thread has a current device of its own.",
+    "Each thread has its own current device.",
     "two devices",
     implement="DeviceGuardImplInterface::setDevice, "
     "c10/core/impl/DeviceGuardImplInterface.h",

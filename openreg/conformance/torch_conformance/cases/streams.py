@@ -41,7 +41,7 @@ def context(d: Device) -> None:
     check(current() == side, "set_stream() has no effect")
 
 
-@area.case("Each thread has a current stream of its own.", "streams")
+@area.case("Each thread has its own current stream.", "streams")
 def threads(d: Device) -> None:
     before, seen = current(), list[torch.Stream]()
     with torch.Stream(d()):

@@ -19,7 +19,7 @@ namespace openreg {
 namespace {
 
 // The kernels write one code for each number, of one or four bytes. torch has dtypes of
-// two and four bits, too, and zero points of floating point: these fall back.
+// including two and four bits, and zero points of floating point: these fall back.
 bool has_kernel(at::ScalarType dtype) {
   return dtype == at::kQInt8 || dtype == at::kQUInt8 || dtype == at::kQInt32;
 }

@@ -1,4 +1,4 @@
-// An operator with a backward of its own; see docs/operators/autograd-function.md.
+// An operator with its own backward; see docs/operators/autograd-function.md.
 #include "csrc/aten/ops/NativeFunctions.h"
 
 #include <ATen/ExpandUtils.h>

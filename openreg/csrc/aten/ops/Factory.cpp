@@ -34,7 +34,7 @@ size_t item_size(std::optional<at::ScalarType> dtype) {
   return c10::elementSize(type_or_default(dtype));
 }
 
-// The type of a new tensor. ATen's own factories warn of this one, too.
+// The type of a new tensor. ATen's own factories also warn of this one.
 caffe2::TypeMeta type_of(std::optional<at::ScalarType> dtype) {
   const at::ScalarType type = type_or_default(dtype);
   if (C10_UNLIKELY(type == at::kComplexHalf)) {

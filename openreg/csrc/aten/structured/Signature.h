@@ -85,8 +85,8 @@ using OutFunctionOf = typename OutFunction<typename SignatureOf<Op>::Arguments,
 template <class Op>
 constexpr const char* kNameOf = Op::name + std::string_view("aten::").size();
 
-// "mul", "Tensor" -> "mul.Tensor", which is never freed: kernels are launched at exit,
-// too.
+// "mul", "Tensor" -> "mul.Tensor", which is never freed: kernels are also launched at
+// exit.
 const char* overload(const char* name, const char* overload_name);
 
 // "mul.Tensor" of at::_ops::mul_Tensor.

@@ -27,7 +27,7 @@ constexpr uint32_t kExceptionFlags = 0x3f;
 uint32_t float_control() { return _mm_getcsr() & ~kExceptionFlags; }
 void set_float_control(uint32_t control) { _mm_setcsr(control); }
 #elif defined(__aarch64__)
-// The exceptions have a register of their own here, FPSR.
+// The exceptions have their own register here, FPSR.
 uint32_t float_control() {
   uint64_t control = 0;
   asm volatile("mrs %0, fpcr" : "=r"(control));

@@ -18,7 +18,7 @@ enum class Precision : uint8_t {
 // LITERALINCLUDE START: LAUNCH_STATE
 // The settings with which an operator was called. ATen's CPU kernels read them from the
 // thread that runs them, or from the process; both may have other settings by then. On
-// a device of your own they are arguments of the kernel.
+// your own device they are arguments of the kernel.
 class OPENREG_EXPORT LaunchState {
  public:
   static LaunchState of_caller(Precision reads);
@@ -55,7 +55,7 @@ class OPENREG_EXPORT LaunchState {
   int threads_ = 1;
   // Denormal numbers and rounding, as the processor keeps them for each thread.
   uint32_t float_control_ = 0;
-  // Of this size, too: a copy of a smaller one waits for the memory of the arguments.
+  // Also of this size: a copy of a smaller one waits for the memory of the arguments.
   uint32_t precision_ = 0;
   // LITERALINCLUDE END: LAUNCH_SETTINGS
 };

@@ -6,7 +6,7 @@ set_source_files_properties(
   kernels/cpu/BoxMuller.cpp PROPERTIES COMPILE_OPTIONS "-O3;-fno-math-errno"
                                         SKIP_PRECOMPILE_HEADERS ON)
 
-# Custom operators of other packages are kernels of this kind, too.
+# Custom operators of other packages are also kernels of this kind.
 foreach(name Argument HostKernel Launch LaunchState Operands Shrink TensorArg Trial)
   install(FILES kernels/cpu/${name}.h DESTINATION include/csrc/kernels/cpu)
 endforeach()

@@ -27,7 +27,7 @@ DeviceIndex device_count() noexcept {
 
 // LITERALINCLUDE START: CHECK_DEVICE_INDEX
 void check_device_index(int64_t device) {
-  int count = device_count();  // which a forked child has, too
+  int count = device_count();  // which even a forked child has
   if (count == 0) {
     OPENREG_CHECK(orGetDeviceCount(&count));  // says why there is none
   }

@@ -5,7 +5,7 @@
 
 namespace openreg {
 
-// VENDOR: how your driver notices a fork; without a state of its own, compare getpid()
+// VENDOR: how your driver notices a fork; without its own state, compare getpid()
 // LITERALINCLUDE START: INITIALIZE
 void initialize() {
   TORCH_CHECK(!is_in_bad_fork(),  // (1)

@@ -164,7 +164,7 @@ void DeviceCachingAllocator::begin_pool(c10::MempoolId_t id, StreamFilter filter
 
 void DeviceCachingAllocator::end_pool(c10::MempoolId_t id) {
   if (in_forked_child()) {
-    return;  // as in OpenRegDeviceAllocator::release(): contexts end there, too
+    return;  // as in OpenRegDeviceAllocator::release(): contexts also end there
   }
   std::unique_lock lock(lock_);
   const auto latest = [&](auto&& matches) {

@@ -18,7 +18,7 @@ struct PhiloxState {
 };
 
 // The words of a generator. Several generators may share them: see
-// graphsafe_get_state. Therefore they have a lock of their own.
+// graphsafe_get_state. Therefore they have their own lock.
 class PhiloxGeneratorState final : public c10::intrusive_ptr_target {
  public:
   explicit PhiloxGeneratorState(PhiloxState words = {}) : words_(words) {}

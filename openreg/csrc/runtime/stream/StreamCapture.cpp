@@ -84,7 +84,7 @@ std::string StreamCapture::invalidated_by() const {
 }
 
 std::shared_mutex& capture_mutex() {
-  static auto& mutex = *new std::shared_mutex;  // memory is freed at exit, too
+  static auto& mutex = *new std::shared_mutex;  // memory is also freed at exit
   return mutex;
 }
 

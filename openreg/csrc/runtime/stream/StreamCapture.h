@@ -24,7 +24,7 @@ class PhiloxKernelState;
 
 // What the parts of the backend that do not just launch must know of a capture. The
 // graph derives from it; a backend without graphs has no capture under way. Thread
-// safe: autograd launches from a thread of its own.
+// safe: autograd launches from its own thread.
 class OPENREG_EXPORT StreamCapture {
  public:
   virtual ~StreamCapture() = default;

@@ -166,7 +166,7 @@ orError_t orEventSynchronize(orEvent_t handle) {
   });
 }
 
-// OpenCL: each device has a clock of its own. The difference of two records on
+// OpenCL: each device has its own clock. The difference of two records on
 // different devices means something only where the clocks are one, as those of
 // sub-devices are.
 orError_t orEventElapsedTime(float* ms, orEvent_t start, orEvent_t end) {

@@ -36,7 +36,7 @@ def device_count() -> int:
 # LITERALINCLUDE END: STARTER_DEVICE_MODULE
 # LITERALINCLUDE START: STARTER_DEVICE_CONTEXT
 class device(torch.accelerator.device_index):
-    """Context manager that makes a device current; ``torch.load`` uses it, too."""
+    """Context manager that makes a device current; ``torch.load`` also uses it."""
 
     def __init__(self, device: int | str | torch.device | None) -> None:
         if device is not None and not isinstance(device, int):

@@ -1,4 +1,4 @@
-# Stage 4: copies run on a stream of their own; see docs/start/ladder.md.
+# Stage 4: copies run on their own stream; see docs/start/ladder.md.
 import torch
 
 # LITERALINCLUDE START: LADDER_STAGE_4

@@ -52,7 +52,7 @@ def tested(commit: str, branch: str) -> dict[str, str]:
 # LITERALINCLUDE END: RELAY_PLAN
 WHOSE = {  # by the result without the commit; a job may also end without a result
     "success": ("upstream", "only with this commit"),
-    "failure": ("backend", "without this commit, too"),
+    "failure": ("backend", "even without this commit"),
 }
 
 

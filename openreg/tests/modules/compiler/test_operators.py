@@ -21,7 +21,7 @@ ENTRIES = {
     and op.name != "normal"
     and not any(name in op.name for name in NOT_COMPARED)
 }
-# Why a compiled function may fail: whichever of these fails, too.
+# Why a compiled function may fail: whichever of these also fails.
 EXPECTED_ERRORS = [
     ("the error of eager mode", "openreg", False),
     ("the error of the CPU", "cpu", True),

@@ -35,7 +35,7 @@ def wrap(array: np.ndarray) -> torch.Tensor:
 def unwrap(value: torch.Tensor | complex) -> Any:
     """Return the array of a tensor on ``npy``; numbers pass as they are.
 
-    A CPU tensor without dimensions is a number, too: torch makes them of Python's.
+    A CPU tensor without dimensions is also a number: torch makes them of Python's.
 
     Raises:
         RuntimeError: another tensor of another device.
@@ -109,7 +109,7 @@ def item(tensor: torch.Tensor) -> Any:
 def view(tensor: torch.Tensor, size: Sequence[int]) -> torch.Tensor:
     """Return a view of another shape, or a copy where NumPy cannot make a view.
 
-    ``reshape`` ends here, too: torch believes that the tensor is contiguous.
+    ``reshape`` also ends here: torch believes that the tensor is contiguous.
     """
     return wrap(unwrap(tensor).reshape(size))
 

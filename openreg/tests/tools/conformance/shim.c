@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-struct orStream; /* C gives a struct in a parameter list a scope of its own */
+struct orStream; /* C gives a struct in a parameter list its own scope */
 #include "include/openreg.h"
 
 /* Whether a name is one of those in the variable, between commas. */

@@ -98,7 +98,7 @@ def operator_database(chosen: Choice) -> Counts:
 
 
 def count_verdicts(verdicts: list[dict[str, str]]) -> Counts:
-    """Return the counts by way; an error on both devices is right, too."""
+    """Return the counts by way; an error on both devices is also right."""
     right = [it for it in verdicts if it["verdict"] in ("right", "same error")]
     ways = Counter(it["way"] for it in right)
     return {"passed": len(right), "failed": len(verdicts) - len(right), **ways}

@@ -1,4 +1,4 @@
-# One round of the soak, in a process of its own; see docs/ship/robustness.md.
+# One round of the soak, in a separate process; see docs/ship/robustness.md.
 """python -m soak.round KIND SECONDS SEED
 
 Prints one line of JSON: how often each call ran, and what the process still holds.

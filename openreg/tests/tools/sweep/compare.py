@@ -31,8 +31,8 @@ def compare(
 
     Args:
         device: where ``actual`` belongs.
-        values: whether the values must be the same, too.
-        strides: whether the strides must be the same, too.
+        values: whether the values must also be the same.
+        strides: whether the strides must also be the same.
         rounded_elsewhere: whether values in bfloat16 and float16 may differ by several
             roundings.
     """

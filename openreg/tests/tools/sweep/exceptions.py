@@ -55,12 +55,12 @@ SLICE = "the CPU returns a slice of a larger buffer, which a copy does not have"
 ARBITRARY_STRIDES = {
     "linalg.lstsq": SLICE,
     "linalg.lstsq.grad_oriented": SLICE,
-    "nn.functional.scaled_dot_product_attention": "each kernel has a layout of its own",
+    "nn.functional.scaled_dot_product_attention": "each kernel has its own layout",
 }
 
 # Of these, values in bfloat16 and float16 may differ by several roundings.
 ROUNDED_ELSEWHERE = {
-    "nn.functional.cosine_similarity": "one kernel and a gradient of its own",
+    "nn.functional.cosine_similarity": "one kernel and its own gradient",
     **dict.fromkeys(
         [
             "nn.functional.linear_cross_entropy.chunked",

@@ -20,7 +20,7 @@ KNOWN_OF_SCHEMAS = [
         "exit status",
         "_logcumsumexp.out adaptive_max_pool3d_backward "
         "smooth_l1_loss_backward.grad_input",
-        "The CPU's kernel crashes, too: it writes outside of a tensor, or divides an "
+        "Even the CPU's kernel crashes: it writes outside of a tensor, or divides an "
         "integer by zero.",
     ),
     # -- errors that stop the device --

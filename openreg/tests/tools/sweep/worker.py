@@ -1,4 +1,4 @@
-# Checks some cases in a process of its own; see docs/ship/sweep.md.
+# Checks some cases in a separate process; see docs/ship/sweep.md.
 import dataclasses
 import faulthandler
 import json

@@ -15,7 +15,7 @@ namespace openreg::driver {
 struct CapturedMark;
 
 // One record of an event: complete when `stream` is done with `position`. Each record
-// makes a mark of its own, so that waits keep the mark they were given while the event
+// makes its own mark, so that waits keep the mark they were given while the event
 // is recorded again.
 struct Mark {
   Ref<Stream> stream;

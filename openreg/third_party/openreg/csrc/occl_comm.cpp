@@ -196,7 +196,7 @@ occlResult_t occlCommInitRankConfig(occlComm_t* comm, int nranks, occlUniqueId i
   });
 }
 
-// These two work in a forked child and while the process exits, too: they free what the
+// These two work in a forked child and even while the process exits: they free what the
 // process has, and tell the other ranks only what is true.
 occlResult_t occlCommDestroy(occlComm_t handle) {
   if (handle == nullptr || openreg::driver::table<Comm>.remove(handle)) {

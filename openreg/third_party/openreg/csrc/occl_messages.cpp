@@ -1,6 +1,6 @@
 // Messages through memory that two ranks share; see docs/modules/distributed.md.
 //
-// The sender posts a message in a slot of its own and rings the receiver's bell. The
+// The sender posts a message in its own slot and rings the receiver's bell. The
 // receiver takes the slot that fits and accepts the message, or refuses it if size or
 // type differ. The bytes go through the slot's buffer, a ring of four chunks.
 #include "occl_messages.h"

@@ -48,7 +48,7 @@ OPENREG_API const char* occlGetErrorString(occlResult_t result);
 
 /* --------------------------------------------------------- communicators --- */
 
-/* A group of ranks. Each rank is a process, or a thread, with a handle of its own. */
+/* A group of ranks. Each rank is a process, or a thread, with its own handle. */
 typedef struct occlComm* occlComm_t;
 
 /* With NULL: what was wrong in the last failing call of this thread. With a

@@ -167,7 +167,7 @@ TEST_F(CopyTest, PinnedSourceIsReadWhenTheCopyRuns) {
   EXPECT_EQ(byte, 2);
 }
 
-// One size below and one above what the driver keeps in a buffer of its own.
+// One size below and one above what the driver keeps in its own buffer.
 class PageableCopyTest : public CopyTest, public testing::WithParamInterface<size_t> {};
 INSTANTIATE_TEST_SUITE_P(Sizes, PageableCopyTest, testing::Values(64, 1 << 20));
 

@@ -51,7 +51,7 @@ class Line {
   int end_;
 };
 
-// Runs both functions, each in a process of its own, and ends the calling process: with
+// Runs both functions, each in a separate process, and ends the calling process: with
 // 0 if all is well. The alarm ends a process that hangs.
 template <class Exporter, class Importer>
 [[noreturn]] void runBoth(Exporter exporter, Importer importer) {
@@ -214,7 +214,7 @@ TEST(IpcDeathTest, CloseWaitsForTheDevices) {
                         char* ptr = open(line.receive<orIpcMemHandle_t>());
                         Gate gate;
                         bool wrote = false;
-                        REQUIRE(orSetDevice(1) == orSuccess);  // a peer may use it, too
+                        REQUIRE(orSetDevice(1) == orSuccess);  // a peer may also use it
                         REQUIRE(launchGate(nullptr, gate) == orSuccess);
                         auto kernel = [&] {
                           *static_cast<char*>(orKernelAddress(ptr)) = 1;

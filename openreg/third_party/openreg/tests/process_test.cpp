@@ -227,7 +227,7 @@ TEST(ProcessTest, ForkedChildIsToldAndParentGoesOn) {
     bool good = orGetDeviceCount(&count) == orErrorInitializationError &&
                 orDeviceSynchronize() == orErrorInitializationError &&
                 std::strstr(orGetErrorDetail(), "'spawn'") != nullptr;
-    // An orderly exit, too: nothing may wait for threads that are not there.
+    // Even in an orderly exit, nothing may wait for threads that are not there.
     if (good) std::quick_exit(0);
     _exit(1);
   }

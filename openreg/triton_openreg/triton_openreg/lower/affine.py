@@ -97,7 +97,7 @@ def limits_of(
 
 
 def known_limits(low: Lowering, mask: Value) -> Limits | None:
-    """Return the limits of a mask; one that is equal everywhere has them, too."""
+    """Return the limits of a mask; one that is equal everywhere also has them."""
     if isinstance(mask, str) or mask.limits is not None:
         return None if isinstance(mask, str) else mask.limits
     if mask.affine is None or not mask.affine.uniform:

@@ -172,7 +172,7 @@ class Writer:
         return source if source.buffer is not None else self.copied(source)
 
     def copied(self, source: Tensor) -> Tensor:
-        """Return a value in a buffer of its own."""
+        """Return a value in a new buffer."""
         target = self.allocate(source.shape, source.element)
         self.copy(source, target)
         return target

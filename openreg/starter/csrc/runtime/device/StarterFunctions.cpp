@@ -25,7 +25,7 @@ void set_device(c10::DeviceIndex device) { STARTER_CHECK(orSetDevice(device)); }
 // LITERALINCLUDE END: STARTER_DEVICES
 
 // LITERALINCLUDE START: STARTER_INITIALIZE
-// VENDOR: how your driver notices a fork; without a state of its own, compare getpid()
+// VENDOR: how your driver notices a fork; without its own state, compare getpid()
 void initialize() {
   TORCH_CHECK(!is_in_bad_fork(),
               "Cannot re-initialize starter in forked subprocess. To use starter with "

@@ -6,7 +6,7 @@
 namespace softcap {
 
 // Each throws unless the arguments of its operator fit together. They see sizes that
-// are symbols, too.
+// are also symbols.
 void check(const at::Tensor& x, const at::Tensor& bias, double cap);
 void check_backward(const at::Tensor& grad, const at::Tensor& y, double cap);
 
