@@ -50,6 +50,8 @@ CHANGED_IN = {
     "GPU_TYPES asks the device interfaces": (2, 15),
     "a custom device is known by its name": (2, 15),
     "a second import of torch has an error of its own": (2, 15),
+    "test classes have a class of hardware": (2, 14),
+    "test classes declare capabilities": (2, 15),
     "decorators of distributed tests count accelerators": (2, 15),
     "names of ranges are escaped in a trace": (2, 14),
 }
