@@ -11,7 +11,6 @@ CLOSED_IN = {
     "no stream differs from none": (2, 14),
     "python cannot derive from a c10d backend": (2, 14),
     "communication backends have no entry point": (2, 14),
-    "a quote in a name breaks a trace": (2, 14),
     "an empty host cache ends the process": (2, 15),
     "inductor has no hook of its own": (2, 15),
     "dlpack compares a name that no device has": NEVER,
