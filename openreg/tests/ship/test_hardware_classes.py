@@ -42,7 +42,7 @@ def counts(report: str) -> tuple[int, int, int, int]:
 def test_the_releases_have_what_the_page_says():
     classes = has_changed("test classes have a class of hardware")
     assert hasattr(common_utils, "HardwareClassification") == classes
-    capabilities = has_changed("test classes declare capabilities")
+    capabilities = has_changed("tests count accelerators and ask for capabilities")
     assert hasattr(common_device_type, "Capability") == capabilities
     assert hasattr(common_device_type, "requires_capabilities") == capabilities
 
@@ -114,7 +114,7 @@ def test_the_device_has_what_it_declares(declared, name):
 
 def test_all_names_are_declared(declared):
     names = declared.keys()
-    if has_changed("test classes declare capabilities"):
+    if has_changed("tests count accelerators and ask for capabilities"):
         names = common_device_type.CPUTestBase._capabilities().keys()
     assert declared.keys() == ATTEMPTS.keys() == names
 

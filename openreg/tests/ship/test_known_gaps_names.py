@@ -102,7 +102,7 @@ except SystemExit as end:
     print(*[skip.message for skip in common.TEST_SKIPS.values()
             if skip.exit_code == end.code])
 """
-COUNTS = "decorators of distributed tests count accelerators"
+COUNTS = "tests count accelerators and ask for capabilities"
 
 
 @pytest.mark.parametrize(

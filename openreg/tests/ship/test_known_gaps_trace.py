@@ -4,7 +4,7 @@ import json
 import pytest
 import torch
 from torch.profiler import ProfilerActivity, profile, record_function
-from torch_release import TORCH
+from torch_release import has_changed
 
 
 @pytest.mark.parametrize("activity", ["CPU", "PrivateUse1"])
@@ -15,7 +15,7 @@ def test_a_quote_in_the_name_of_a_range_breaks_the_trace(tmp_path, activity, nam
         torch.ones(2, device="openreg").add(1).cpu()
     path = tmp_path / "trace.json"
     prof.export_chrome_trace(str(path))
-    if '"' in name and TORCH < (2, 14):
+    if '"' in name and not has_changed("a trace replaces quotes in names"):
         with pytest.raises(json.JSONDecodeError):
             json.loads(path.read_text())
     else:
