@@ -58,6 +58,12 @@ def check_device(name: str) -> None:
             raise ValueError(f"{error}. {OTHER}") from None
     else:
         raise ValueError(f"PyTorch has a device {name!r} already. {OTHER}")
+    for prefix in ("mps", "cuda"):  # torch compares no more when it loads a file
+        if name.startswith(prefix):
+            raise ValueError(
+                f"{name!r} begins with {prefix!r}, so torch would load what was saved "
+                f"on it for that device. {OTHER}"
+            )
     # The device module becomes torch.<name>, and four classes get two attributes.
     if hasattr(torch, name) or find_spec(f"torch.{name}"):
         raise ValueError(f"PyTorch has torch.{name} already. {OTHER}")

@@ -55,3 +55,33 @@ def test_the_name_of_a_split_group_depends_on_the_number_of_groups(group):
     assert (name([0], use_hashed_name=True) == before) != changed
     torch.distributed.new_group([0])
     assert name([0], use_hashed_name=True) != before
+
+
+class FutureWork(torch.distributed.distributed_c10d.Work):
+    """What a backend in Python returns, which has no streams."""
+
+    def __init__(self):
+        super().__init__()
+        self.future = torch.futures.Future()
+
+    def get_future(self):
+        return self.future
+
+
+def test_a_work_of_another_backend_cannot_block_our_stream():
+    torch.ones(1, device="openreg")
+    # The build for CUDA has a kernel that spins, and looks for CUDA's driver.
+    told = "CUDA" if torch.version.cuda else "Failed to create StreamBlock"
+    with pytest.raises(RuntimeError, match=told):
+        FutureWork().block_current_stream()
+
+
+@pytest.mark.parametrize("group", ["cpu:gloo,openreg:occl"], indirect=True)
+def test_gloo_cannot_block_our_stream_but_our_own_work_can(group):
+    x = torch.ones(2, device="openreg")
+    torch.distributed.all_reduce(x, async_op=True).block_current_stream()
+    assert (x * 2).tolist() == [2.0, 2.0]
+    work = torch.distributed.all_reduce(torch.ones(2), async_op=True)
+    with pytest.raises(RuntimeError, match=r"Failed to create StreamBlock|CUDA"):
+        work.block_current_stream()
+    work.wait()

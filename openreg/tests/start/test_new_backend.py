@@ -182,12 +182,17 @@ def test_a_name_that_cannot_be_is_refused(name, error, tmp_path):
     assert not (tmp_path / "new").exists()
 
 
+LOADED = "so torch would load what was saved on it for that device"
+
+
 @pytest.mark.parametrize(
     ("name", "error"),
     [
         ("class", "'class' is a keyword of Python"),
         ("namespace", "'namespace' is a keyword of C++"),
         *((name, f"'{name}' has a meaning in C or C++ already") for name in MEANINGS),
+        ("mpsx", f"'mpsx' begins with 'mps', {LOADED}"),
+        ("cudax", f"'cudax' begins with 'cuda', {LOADED}"),
         ("ones", "PyTorch has torch.ones already"),
         ("numa", "PyTorch has torch.numa already"),  # import torch does not load it
         ("backward", "Tensor.backward exists already"),

@@ -44,12 +44,15 @@ CHANGED_IN = {
     "get_device_module asks no hooks": (2, 14),
     "a checkpoint saves the state of seeds": (2, 14),
     "groups end with their process": (2, 14),
+    "test classes have a class of hardware": (2, 14),
+    "a trace replaces quotes in names": (2, 14),
     "clamp takes numbers beyond the dtype": (2, 15),
     "setting an element releases the GIL": (2, 15),
     "warnings of operators reach Python": (2, 15),
     "GPU_TYPES asks the device interfaces": (2, 15),
     "a custom device is known by its name": (2, 15),
     "a second import of torch has its own error": (2, 15),
+    "tests count accelerators and ask for capabilities": (2, 15),
 }
 
 # LITERALINCLUDE END: CHANGED_IN
