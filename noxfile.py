@@ -14,7 +14,7 @@ import nox
 ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT / "tests"))
 
-from nox_support import strict  # noqa: E402
+from nox_support import arm, strict  # noqa: E402
 from nox_support.driver import STRICT, test_driver  # noqa: E402
 from nox_support.environments import (  # noqa: E402
     HERE,
@@ -341,6 +341,7 @@ def lint(session: nox.Session) -> None:
         python = str(environment(session, name) / "python")
         run(session, tools, "mypy", "--python-executable", python, *sources)
     strict.compile_strictly(session, fingerprint(BACKEND_SOURCES))
+    arm.compile_for_arm(session, fingerprint(BACKEND_SOURCES))
 
 
 @nox.session(venv_backend="none", default=False)

@@ -56,8 +56,6 @@ class CMakeBuild(build_ext):
         for tool in ("cmake", "ninja"):
             if shutil.which(tool) is None:
                 raise SystemExit(f"torch_openreg: install {tool}: it is not on PATH")
-        # An older torch_openreg may be installed: importing torch must not load it.
-        env = os.environ | {"TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
         configure = ["cmake", "-S", ROOT, "-B", build, "-G", "Ninja"]
         configure += [f"-DPython_EXECUTABLE={sys.executable}"]
         configure += [f"-DCMAKE_INSTALL_PREFIX={package}", "-DCMAKE_BUILD_TYPE=Release"]
@@ -67,10 +65,10 @@ class CMakeBuild(build_ext):
         configure += shlex.split(os.environ.get("CMAKE_ARGS", ""))
         jobs = os.environ.get("MAX_JOBS") or str(os.cpu_count())
         try:
-            subprocess.run(configure, check=True, env=env)
+            subprocess.run(configure, check=True)
             build_command = ["cmake", "--build", build, "--parallel", jobs]
-            subprocess.run(build_command, check=True, env=env)
-            subprocess.run(["cmake", "--install", build], check=True, env=env)
+            subprocess.run(build_command, check=True)
+            subprocess.run(["cmake", "--install", build], check=True)
         except subprocess.CalledProcessError as error:
             message = f"torch_openreg: {error.cmd[0]} failed, see above"
             raise SystemExit(message) from None

@@ -6,20 +6,21 @@
 # pybind11: one from elsewhere need not share its internals with torch.
 find_package(Python REQUIRED COMPONENTS Interpreter Development.Module)
 
-set(_query "import os, torch; d = os.path.realpath(os.path.dirname(torch.__file__))")
-string(APPEND _query "; print(torch.__version__, d, int(torch._C._GLIBCXX_USE_CXX11_ABI), sep=';')")
+# Reads the version without importing torch: an import would load the backends that are
+# installed, and cannot load a torch for another processor.
+set(_query "import os, runpy; from importlib.util import find_spec")
+string(APPEND _query "; d = os.path.dirname(os.path.realpath(find_spec('torch').origin))")
+string(APPEND _query "; print(runpy.run_path(d + '/version.py')['__version__'], d, sep=';')")
 execute_process(
-  COMMAND ${CMAKE_COMMAND} -E env TORCH_DEVICE_BACKEND_AUTOLOAD=0
-          ${Python_EXECUTABLE} -c "${_query}"
+  COMMAND ${Python_EXECUTABLE} -c "${_query}"
   OUTPUT_VARIABLE _answer OUTPUT_STRIP_TRAILING_WHITESPACE
   ERROR_VARIABLE _error RESULT_VARIABLE _result)
 if(NOT _result EQUAL 0)
-  message(FATAL_ERROR "${Python_EXECUTABLE} cannot import torch: install the version named in "
+  message(FATAL_ERROR "${Python_EXECUTABLE} finds no torch: install the version named in "
                       "requirements/torch.txt and build with --no-build-isolation.\n${_error}")
 endif()
 list(GET _answer 0 OPENREG_TORCH_VERSION)
 list(GET _answer 1 _torch_dir)
-list(GET _answer 2 _cxx11_abi)
 
 # VENDOR: which releases of torch a build accepts, here and in pyproject.toml
 # LITERALINCLUDE START: TORCH_RANGE
@@ -45,7 +46,7 @@ foreach(_name IN ITEMS c10 torch_cpu torch_python)
     Torch::${_name}
     PROPERTIES IMPORTED_LOCATION "${_torch_dir}/lib/lib${_name}.so"
                INTERFACE_COMPILE_DEFINITIONS
-               "_GLIBCXX_USE_CXX11_ABI=${_cxx11_abi};AT_PER_OPERATOR_HEADERS"
+               "_GLIBCXX_USE_CXX11_ABI=1;AT_PER_OPERATOR_HEADERS"
                INTERFACE_INCLUDE_DIRECTORIES
                "${_torch_dir}/include;${_torch_dir}/include/torch/csrc/api/include")
 endforeach()

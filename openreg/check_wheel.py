@@ -21,13 +21,16 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 # What every Linux with a C++ program has.
-SYSTEM = re.compile(r"(lib(c|m|dl|rt|pthread|gcc_s|stdc\+\+)|ld-linux-x86-64)\.so\.\d+")
+SYSTEM = re.compile(
+    r"(lib(c|m|dl|rt|pthread|gcc_s|stdc\+\+)|ld-linux-(x86-64|aarch64))\.so\.\d+"
+)
 DYNAMIC = re.compile(r"\((NEEDED|RUNPATH|RPATH)\).*\[(.*)\]")
 VERSION = re.compile(r"@+(?:GLIBC|GLIBCXX|CXXABI|GCC)_.*")
 RELEASE = re.compile(r"@+(GLIBC|GLIBCXX)_([\d.]+)")  # of the C and the C++ library
 LOCAL_PIN = re.compile(r"^Requires-Dist: ([^;\n]*==[^;,\n]*\+[^;\n]*)", re.MULTILINE)
 STRONG = "TDBRGS"  # nm's letters for symbols that replace those of other libraries
 OF_THE_LINKER = {"__bss_start", "_edata", "_end", "_fini", "_init"}
+OF_THE_LINKER |= {"__bss_end__", "__bss_start__", "__end__", "_bss_end__"}  # on Arm
 
 
 @dataclass

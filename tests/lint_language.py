@@ -53,7 +53,7 @@ CODE = re.compile(r"(`+).+?\1")
 LONGEST_HEADING = 12  # words
 NUMBER = re.compile(r"\d+\. ")
 NAMES = {
-    *("Dynamo", "Gloo", "Inductor", "Kineto", "None", "Python", "Transformer"),
+    *("Arm", "Dynamo", "Gloo", "Inductor", "Kineto", "None", "Python", "Transformer"),
     *("Triton", "Work"),
 }
 # What a heading may begin with, besides a capital letter, a digit and an identifier.

@@ -107,10 +107,35 @@ def test_the_wheels_are_for_the_releases_and_pythons_of_this_tree() -> None:
     text = (ROOT / "tests/nox_support/machine.py").read_text()
     first, last = re.findall(r"^(?:OLDEST|NEWEST)_PYTHON = \(3, (\d+)\)", text, re.M)
     pythons = [f"3.{minor}" for minor in range(int(first), int(last) + 1)]
-    for job in workflow("wheels")["jobs"].values():
-        matrix = job.get("strategy", {}).get("matrix", {})
+    for matrix in matrices():
         assert matrix.get("torch", releases) == releases
         assert matrix.get("python", pythons) == pythons
+
+
+def matrices() -> list[dict[str, list[str]]]:
+    jobs = workflow("wheels")["jobs"].values()
+    return [job["strategy"]["matrix"] for job in jobs if "strategy" in job]
+
+
+def test_each_job_runs_on_both_processors() -> None:
+    assert len(matrices()) == 3
+    for matrix in matrices():
+        first, arm = matrix["os"]
+        assert arm == f"{first}-arm"
+    for job in workflow("wheels")["jobs"].values():
+        if "strategy" in job:
+            assert job["runs-on"] == "${{ matrix.os }}"
+
+
+@JOBS
+def test_no_two_machines_upload_one_name(
+    name: str, key: str, job: dict[str, Any]
+) -> None:
+    """A second upload of a name fails, and a download would take a wrong wheel."""
+    for step in steps_of(job):
+        if step.get("uses", "").startswith("actions/upload-artifact"):
+            named = {words for _, words in LOOKUP.findall(step["with"]["name"])}
+            assert {f".{axis}" for axis in job["strategy"]["matrix"]} <= named
 
 
 def test_the_wheel_is_built_and_checked_as_nox_does_it() -> None:

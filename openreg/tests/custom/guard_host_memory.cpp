@@ -2,6 +2,7 @@
 // docs/operators/borrowed-kernels.md.
 #include <c10/core/CPUAllocator.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <map>
@@ -10,7 +11,7 @@
 
 namespace {
 
-constexpr size_t kPage = 4096;
+const auto kPage = static_cast<size_t>(sysconf(_SC_PAGESIZE));
 std::mutex mutex;
 auto& mapped = *new std::map<char*, size_t>;  // from the memory to the bytes mapped
 

@@ -331,19 +331,15 @@ def test_a_release_that_is_not_tested_is_refused(tmp_path, limit, expected):
     assert f"torch {torch.__version__} {expected}" in message
 
 
-def test_setup_switches_autoload_off_for_the_build(tmp_path):
-    for tool in ("cmake", "ninja"):
-        script = tmp_path / tool
-        script.write_text(
-            '#!/bin/sh\necho "$TORCH_DEVICE_BACKEND_AUTOLOAD" >> "$SEEN"\n'
-        )
-        script.chmod(0o755)
-    command = [sys.executable, "setup.py", "--quiet", "build_ext"]
-    command += ["--build-lib", tmp_path / "lib", "--build-temp", tmp_path / "temp"]
-    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
-    env = {**os.environ, "PATH": path, "SEEN": str(tmp_path / "seen")}
-    subprocess.run(command, cwd=ROOT, env=env, check=True, timeout=PATIENCE)
-    assert (tmp_path / "seen").read_text() == "0\n0\n0\n"
+def test_the_cmake_query_reads_a_torch_that_cannot_run_here(tmp_path):
+    """Such as one for another processor, in a cross build."""
+    torch_of_the_target = tmp_path / "site/torch"
+    torch_of_the_target.mkdir(parents=True)
+    (torch_of_the_target / "__init__.py").write_text("raise ImportError('never')")
+    (torch_of_the_target / "version.py").write_text("__version__ = '2.14.1'")
+    process = cmake_query(tmp_path, PYTHONPATH=str(tmp_path / "site"))
+    assert process.returncode == 0, process.stderr
+    assert f"-- torch 2.14.1 in {torch_of_the_target}\n" in process.stdout
 
 
 # -- Tools that look into every module --

@@ -55,6 +55,17 @@ def test_a_wheel_without_faults(tmp_path):
     assert found(wheel_of(tmp_path, library)) == []
 
 
+def test_what_an_arm_system_adds_is_no_problem(tmp_path):
+    """Names that the linker for Arm defines, and the name of the loader there."""
+    names = ["__bss_end__", "__bss_start__", "__end__", "_bss_end__"]
+    code = "".join(f"int {name} = 1;" for name in names)
+    loader = compiled(tmp_path, "loader.so", "", "-Wl,-soname,ld-linux-aarch64.so.1")
+    options = ["-Wl,--no-as-needed", str(loader), "-Wl,-rpath,$ORIGIN"]
+    library = compiled(tmp_path, "libacme.so", code, *options)
+    assert "ld-linux-aarch64.so.1" in check_wheel.read(library).needed
+    assert found(wheel_of(tmp_path, library)) == []
+
+
 @pytest.mark.parametrize(
     ("name", "code", "options", "expected"),
     [

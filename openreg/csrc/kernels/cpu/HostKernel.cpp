@@ -59,12 +59,15 @@ thread_local Stock stock;
 // Takes a block, if there is one, out of the cache of the core that used it last, while
 // this thread does something else.
 void fetch(const void* block) {
-#if defined(__x86_64__)
   const auto* bytes = static_cast<const char*>(block);
   for (size_t i = 0; i < kFetched; i += kCacheLine) {
+#if defined(__x86_64__)
+    // The compiler has this instruction only for processors newer than the oldest.
     asm volatile("prefetchw %0" ::"m"(bytes[i]));
-  }
+#else
+    __builtin_prefetch(bytes + i, 1);
 #endif
+  }
 }
 
 }  // namespace
@@ -86,6 +89,8 @@ void free_arguments(void* args, size_t bytes) noexcept {
     ::operator delete(args, bytes);
     return;
   }
+  // The first value read is a guess that the loop compares, so it may be relaxed. The
+  // push is a release: what the destructor wrote comes before the block's next use.
   auto* block = new (args) Free{returned.load(std::memory_order_relaxed)};
   while (!returned.compare_exchange_weak(block->next, block, std::memory_order_release,
                                          std::memory_order_relaxed)) {

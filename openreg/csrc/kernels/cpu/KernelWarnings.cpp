@@ -19,6 +19,8 @@ void KernelWarnings::process(const c10::Warning& warning) {
   any_ = true;
 }
 
+// Relaxed: a thread that has waited for a kernel sees what the kernel set, and the lock
+// guards the warnings.
 void KernelWarnings::report() {
   if (!any_.load(std::memory_order_relaxed)) {  // (1)
     return;

@@ -19,6 +19,7 @@ using at::Float32Precision;
 
 thread_local const LaunchState* running = nullptr;
 
+// LITERALINCLUDE START: FLOAT_CONTROL
 #if defined(__x86_64__)
 // The bits of the control register that report exceptions of earlier computations say
 // nothing of how to compute.
@@ -39,6 +40,7 @@ void set_float_control(uint32_t control) {
 #else
 #error "Where does this processor keep its rounding mode and how it flushes denormals?"
 #endif
+// LITERALINCLUDE END: FLOAT_CONTROL
 
 bool bfloat16_for(Float32Op op) {
   return at::globalContext().float32Precision(Float32Backend::MKLDNN, op) ==

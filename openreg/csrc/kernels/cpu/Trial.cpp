@@ -48,14 +48,14 @@ bool Trial::is_known(uint64_t signature) {
   if (passed_.count(signature) == 0) {
     return false;
   }
-  recent(signature).store(signature, std::memory_order_relaxed);
+  recent(signature).store(signature, std::memory_order_relaxed);  // see has_passed()
   return true;
 }
 
 void Trial::remember(uint64_t signature) {
   const std::lock_guard lock(mutex_);
   passed_.insert(signature);
-  recent(signature).store(signature, std::memory_order_relaxed);
+  recent(signature).store(signature, std::memory_order_relaxed);  // see has_passed()
 }
 
 bool run_trial(const char* name, c10::function_ref<void()> attempt) {

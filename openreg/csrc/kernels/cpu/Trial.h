@@ -22,6 +22,7 @@ namespace openreg::cpu {
 class OPENREG_EXPORT Trial {
  public:
   // Whether a call of this signature has passed before. Costs a comparison, mostly.
+  // Relaxed: the number says all, and no other memory is read because of it.
   bool has_passed(uint64_t signature) {
     return recent(signature).load(std::memory_order_relaxed) == signature ||
            is_known(signature);

@@ -13,7 +13,7 @@ namespace openreg {
 DeviceIndex device_count() noexcept {
   // The number never changes. Kept, because a forked child can ask the driver nothing:
   // it must get the driver's words when it uses a device, and not find no device and
-  // go on without.
+  // go on without. Relaxed: a thread that reads -1 asks the driver itself.
   static std::atomic<int> known = -1;
   int count = known.load(std::memory_order_relaxed);
   if (count < 0) {

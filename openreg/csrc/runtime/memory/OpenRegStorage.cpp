@@ -30,6 +30,7 @@ const Registration storage_registered("the class of storages", [] {
 
 }  // namespace
 
+// The numbers only have to differ: relaxed.
 OpenRegStorageImpl::OpenRegStorageImpl(c10::SymInt bytes, c10::DataPtr data,
                                        c10::Allocator* allocator, bool resizable)
     : StorageImpl(use_byte_size_t(), std::move(bytes), std::move(data), allocator,

@@ -37,7 +37,9 @@ bool belongs(uint64_t correlation) {
 
 }  // namespace
 
-uint64_t activityTime() { return clockNow.load(std::memory_order_acquire)(); }
+// Sequentially consistent, as the number that a call takes before: a call with a number
+// of a recording uses the clock of that recording.
+uint64_t activityTime() { return clockNow.load()(); }
 
 void deliver(const orActivity& activity) {
   std::shared_lock lock(recordersMutex);

@@ -8,9 +8,12 @@
 
 namespace openreg::driver {
 
-// Whether a client records: all that is read while none does.
+// LITERALINCLUDE START: RECORDING
+// Whether a client records: all that is read while none does. Acquire: a call that sees
+// it must see the clock that was chosen before, on processors that reorder loads too.
 extern std::atomic<bool> activityRecorded;
-inline bool recording() { return activityRecorded.load(std::memory_order_relaxed); }
+inline bool recording() { return activityRecorded.load(std::memory_order_acquire); }
+// LITERALINCLUDE END: RECORDING
 
 // The time of the clock that the recorder has chosen.
 uint64_t activityTime();

@@ -41,6 +41,8 @@ class Device {
   // Streams tell the device of their birth, their end and the tasks they hold.
   int addStream(Stream* stream);  // returns the stream's number, used in messages
   void removeStream(Stream* stream);
+  // Relaxed: the stream publishes it to those that run the task, with the task, and
+  // taskDone() to those that wait.
   void taskAdded() { added_.fetch_add(1, std::memory_order_relaxed); }
   void taskDone() { done_.fetch_add(1, std::memory_order_release); }
 

@@ -90,6 +90,7 @@ orError_t Stream::push(Task&& task, uint64_t* position) {
     uint64_t end = 0;
     {
       std::lock_guard lock(mutex_);
+      // Relaxed: enqueued_ is set under mutex_.
       end = enqueued_.load(std::memory_order_relaxed);
       if (end - seenCompleted_ >= kCapacity) {
         seenCompleted_ = completed_.load(std::memory_order_acquire);
@@ -184,6 +185,7 @@ bool Stream::sleepOrLeave() {
 // up.
 void Stream::runUntil(uint64_t position) {
   ++thread.depth;
+  // Relaxed: completed_ is set under the executor lock.
   for (uint64_t next = completed_.load(std::memory_order_relaxed); next < position;) {
     if (simulatorActs()) [[unlikely]]
       beforeTask(*this, next + 1);

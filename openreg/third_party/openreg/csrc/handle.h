@@ -37,6 +37,7 @@ template <class T>
 class Ref {
  public:
   Ref() = default;
+  // Relaxed: `other` is an owner already, so the object stays and is known here.
   Ref(const Ref& other) : slot_(other.slot_) {
     if (slot_) slot_->state.fetch_add(1, std::memory_order_relaxed);
   }
@@ -75,6 +76,8 @@ class Table {
       giveFree(slot);
       throw;
     }
+    // Relaxed: the slot came from takeFree() under its lock, and a state without
+    // owners is changed by no other thread.
     uint64_t generation = slot->state.load(std::memory_order_relaxed) >> 32;
     *handle = encode(slot->index, generation);
     slot->state.store(generation << 32 | 2, std::memory_order_release);
@@ -154,6 +157,7 @@ class Table {
   Slot<T>* takeFree() {
     std::lock_guard lock(mutex_);
     if (free_ != nullptr) return std::exchange(free_, free_->nextFree);
+    // Relaxed: count_ is set under mutex_.
     uint32_t index = count_.load(std::memory_order_relaxed);
     if (index == kChunk * kChunks) return nullptr;
     auto& chunk = chunks_[index / kChunk];

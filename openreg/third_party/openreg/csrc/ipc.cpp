@@ -50,8 +50,9 @@ struct Import {
   int device;
   int users;
 
-  size_t skipped() const { return offset % kPage; }  // a mapping starts with a page
-  size_t mapped() const { return (skipped() + size + kPage - 1) & ~(kPage - 1); }
+  // A mapping has whole pages of the file.
+  size_t skipped() const { return offset - roundDownToPage(offset); }
+  size_t mapped() const { return roundUpToPage(skipped() + size); }
 };
 
 // Leaked on purpose, as the map in memory.cpp.

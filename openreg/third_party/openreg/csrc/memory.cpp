@@ -59,15 +59,18 @@ size_t offsetOf(const void* ptr) {
   return (static_cast<const std::byte*>(ptr) - reservation.host) % config.deviceMemory;
 }
 
-// Punches a hole: the whole pages of the range go back to the system. A failure costs
-// memory, not correctness, so the result of madvise does not matter.
+// LITERALINCLUDE START: GIVE_PAGES_BACK
+// Punches a hole: the whole pages of the range go back to the system. The kernel rounds
+// the length up, so an end inside a page would erase the neighbor's part of that page.
+// A failure costs memory, not correctness, so the result of madvise does not matter.
 void givePagesBack(int device, Heap::Range range) {
-  size_t start = (range.offset + kPage - 1) & ~(kPage - 1);
-  size_t end = (range.offset + range.size) & ~(kPage - 1);
+  const size_t start = roundUpToPage(range.offset);
+  const size_t end = roundDownToPage(range.offset + range.size);
   if (start >= end) return;
   std::byte* base = reservation.host + device * config.deviceMemory;
   madvise(deviceSide(base + start), end - start, MADV_REMOVE);
 }
+// LITERALINCLUDE END: GIVE_PAGES_BACK
 
 // Maps the file, and reserves as many addresses again behind it.
 void* mapAndReserve(size_t own, int file, int access) {
@@ -220,7 +223,7 @@ orError_t orMallocHost(void** ptr, size_t size) {
     // moves data behind the kernel's back, and the usual limit on locked memory is 8
     // MiB.
     void* block = MAP_FAILED;
-    if (size <= SIZE_MAX - kPage) {
+    if (size <= SIZE_MAX - pageSize()) {
       block = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
                    -1, 0);
     }

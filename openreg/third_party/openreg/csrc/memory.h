@@ -7,6 +7,8 @@
 // many addresses again, for memory of other processes: see ipc.cpp.
 #pragma once
 
+#include <unistd.h>
+
 #include <cstddef>
 #include <cstdint>
 
@@ -14,7 +16,18 @@
 
 namespace openreg::driver {
 
-constexpr size_t kPage = 4096;  // bytes
+// LITERALINCLUDE START: PAGE_SIZE
+// 4 KiB on x86-64. Kernels for Arm are built with pages of 4, 16 or 64 KiB.
+inline size_t pageSize() {
+  static const auto size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  return size;
+}
+
+inline size_t roundDownToPage(size_t bytes) { return bytes & ~(pageSize() - 1); }
+inline size_t roundUpToPage(size_t bytes) {
+  return roundDownToPage(bytes + pageSize() - 1);
+}
+// LITERALINCLUDE END: PAGE_SIZE
 
 struct Reservation {
   std::byte* host = nullptr;  // start of range A

@@ -95,7 +95,7 @@ std::string readEnvironment() {
       readVariable("OPENREG_LAUNCH_BLOCKING", 0, 1, false, "0 or 1",
                    &config.launchBlocking, &problem) &&
       readSimDelay(&config.simDelay, &problem);
-  config.deviceMemory &= ~size_t{4095};  // whole pages
+  config.deviceMemory = roundDownToPage(config.deviceMemory);
   if (problem.empty()) resetSimulator();
   return problem;
 }

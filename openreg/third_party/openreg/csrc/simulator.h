@@ -11,7 +11,8 @@ namespace openreg::driver {
 class Stream;
 
 // Whether any function below has something to do: all that is read while the simulator
-// is off.
+// is off. Relaxed: the functions lock what they read. A thread that runs a task has
+// synchronized with the one that enqueued it, so it sees what that one set before.
 extern std::atomic<bool> simulatorActive;
 inline bool simulatorActs() { return simulatorActive.load(std::memory_order_relaxed); }
 

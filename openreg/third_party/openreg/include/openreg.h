@@ -178,8 +178,8 @@ OPENREG_API orError_t orMalloc(void** ptr, size_t size);
  * Null is allowed and does nothing. A second free, or an address inside an
  * allocation, gives orErrorInvalidDevicePointer. */
 OPENREG_API orError_t orFree(void* ptr);
-/* Allocates `size` bytes (> 0) of pinned (page-locked) host memory, aligned to 4096
- * bytes, usable with every device. */
+/* Allocates `size` bytes (> 0) of pinned (page-locked) host memory, aligned to a page
+ * of the system, usable with every device. */
 OPENREG_API orError_t orMallocHost(void** ptr, size_t size);
 /* Frees pinned host memory. Waits for every device first. Null is allowed and does
  * nothing. Any other address that orMallocHost did not return gives

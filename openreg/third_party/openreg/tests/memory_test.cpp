@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <random>
 #include <thread>
 
@@ -151,16 +150,7 @@ TEST_F(MemoryTest, RandomAllocationsNeverOverlap) {
 }
 
 // Memory of the device that the process holds, in bytes.
-size_t residentBytes() {
-  std::ifstream status("/proc/self/status");
-  std::string word;
-  while (status >> word) {
-    if (word == "RssShmem:") break;
-  }
-  size_t kibibytes = 0;
-  status >> kibibytes;
-  return kibibytes << 10;
-}
+size_t residentBytes() { return statusBytes("RssShmem:"); }
 
 TEST_F(MemoryTest, FreedPagesAreKeptUpToASixteenth) {
   auto touch = [](size_t size) {
@@ -241,7 +231,7 @@ TEST_F(MemoryTest, DoubleFreeIsNoticedAlsoBetweenThreads) {
 TEST_F(MemoryTest, PinnedMemoryIsOrdinaryForTheHost) {
   void* ptr = nullptr;
   ASSERT_OK(orMallocHost(&ptr, 5000));
-  EXPECT_EQ(reinterpret_cast<uintptr_t>(ptr) % 4096, 0u);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(ptr) % sysconf(_SC_PAGESIZE), 0u);
   std::memset(ptr, 1, 5000);
   EXPECT_FAILS(orFreeHost(static_cast<char*>(ptr) + 8), orErrorInvalidValue,
                "not the start");

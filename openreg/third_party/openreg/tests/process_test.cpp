@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <thread>
 
 #include "support.h"
@@ -154,9 +153,7 @@ TEST(ProcessDeathTest, LaunchBlockingMakesEachLaunchWait) {
 
 // Limits the address space to what is in use now plus `more`.
 void limitAddressSpace(size_t more) {
-  size_t pages = 0;
-  std::ifstream("/proc/self/statm") >> pages;
-  size_t limit = pages * static_cast<size_t>(sysconf(_SC_PAGESIZE)) + more;
+  size_t limit = statusBytes("VmSize:") + more;
   rlimit limits{limit, limit};
   if (setrlimit(RLIMIT_AS, &limits) != 0) _exit(2);
 }

@@ -8,6 +8,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -27,6 +28,17 @@ inline std::string describe(orError_t error) {
     text += orGetErrorDetail();
   }
   return text;
+}
+
+// What /proc/self/status has behind `key`, such as "VmSize:", in bytes.
+inline size_t statusBytes(const std::string& key) {
+  std::ifstream status("/proc/self/status");
+  std::string word;
+  while (status >> word && word != key) {
+  }
+  size_t kibibytes = 0;
+  status >> kibibytes;
+  return kibibytes << 10;
 }
 
 // For EXPECT_EXIT: the process ended well.
