@@ -1,0 +1,34 @@
+# What replaces Triton kernels that vLLM launches everywhere; see docs/frontend/serving.md.
+"""vLLM passes the arguments by position, in the order of its kernel."""
+
+from __future__ import annotations
+
+import torch
+
+
+# LITERALINCLUDE START: SLOT_MAPPING
+def slot_mapping(
+    num_tokens: int,
+    max_num_tokens: int,
+    starts: torch.Tensor,  # of each request, and the end of the last
+    positions: torch.Tensor,
+    block_table: torch.Tensor,
+    block_table_stride: int,
+    slots: torch.Tensor,  # the result
+    block_size: int,
+    context_ranks: int = 1,
+    context_rank: int = 0,
+    context_interleave: int = 1,
+    padding: int = -1,
+    triton_block: int = 1024,
+) -> None:
+    """Write for each token where its key and value go in the KV cache."""
+    token = torch.arange(num_tokens, device=starts.device, dtype=starts.dtype)
+    request = torch.searchsorted(starts[1:].contiguous(), token, right=True)
+    position = positions[:num_tokens]
+    block = block_table[request, position // block_size].long()
+    slots[:num_tokens] = block * block_size + position % block_size
+    slots[num_tokens:max_num_tokens] = padding
+
+
+# LITERALINCLUDE END: SLOT_MAPPING
