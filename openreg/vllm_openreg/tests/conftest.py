@@ -2,16 +2,17 @@
 import os
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
 import torch
+from patience import PATIENCE
 
 # Before vLLM is imported: no statistics to its authors, no look for models elsewhere.
 os.environ.update(VLLM_NO_USAGE_STATS="1", HF_HUB_OFFLINE="1")
 os.environ.update(VLLM_LOGGING_LEVEL="ERROR", TOKENIZERS_PARALLELISM="false")
 HERE = Path(__file__).parent
-PROMPTS = ["the device runs", "the host waits for the result and the model", "a"]
 SMALL = {
     "dtype": "float32",
     "max_model_len": 128,
@@ -95,3 +96,19 @@ def greedy(engine, reference):
         return outputs
 
     return generate
+
+
+@pytest.fixture
+def run_python():
+    """Run a program in a new interpreter; return the finished process."""
+
+    def run(program: str, **env: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-P", "-c", textwrap.dedent(program)],
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            env={**os.environ, **env},
+        )
+
+    return run

@@ -1,8 +1,7 @@
 # Tokens of vLLM's engine, equal to those of a reference; see docs/frontend/serving.md.
 import pytest
 import torch
-from conftest import PROMPTS
-from tiny_models import TEXT, WINDOW
+from tiny_models import PROMPTS, TEXT, WINDOW
 
 LONG = f"{TEXT} " * 5
 

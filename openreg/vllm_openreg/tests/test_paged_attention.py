@@ -1,4 +1,4 @@
-# Attention over blocks against dense attention on the CPU; see docs/frontend/serving.md.
+# Paged attention against dense attention on the CPU; see docs/frontend/serving.md.
 import pytest
 import torch
 from vllm_openreg.paged_attention import paged_attention, write_kv_cache

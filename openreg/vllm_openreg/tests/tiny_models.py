@@ -18,6 +18,7 @@ from transformers import (
 )
 
 TEXT = "the device runs the model and the host waits for the result"
+PROMPTS = ["the device runs", "the host waits for the result and the model", "a"]
 WINDOW = 24  # of the Mistral: less than the prompts, more than a block of 16 tokens
 
 

@@ -1,4 +1,4 @@
-# The attention backend of vLLM's layers, around two operators; see docs/frontend/serving.md.
+# The attention backend of vLLM's layers; see docs/frontend/serving.md.
 """vLLM calls `build` once for a batch, and `forward` for each layer."""
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class OpenRegAttention(AttentionImpl[OpenRegMetadata]):
     ) -> None:
         missing = [
             *(["ALiBi"] if alibi_slopes is not None else []),
-            *(["a soft cap of logits"] if logits_soft_cap else []),
+            *(["soft cap of logits"] if logits_soft_cap else []),
             *([f"{attn_type} layers"] if attn_type != AttentionType.DECODER else []),
         ]
         if missing:

@@ -1,4 +1,4 @@
-# What replaces Triton kernels that vLLM launches everywhere; see docs/frontend/serving.md.
+# What replaces Triton kernels of vLLM; see docs/frontend/serving.md.
 """vLLM passes the arguments by position, in the order of its kernel."""
 
 from __future__ import annotations

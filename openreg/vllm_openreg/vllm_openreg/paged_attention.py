@@ -1,8 +1,8 @@
-# Attention over a KV cache that lies in blocks: two operators; see docs/frontend/serving.md.
+# Two operators: attention over a KV cache in blocks; see docs/frontend/serving.md.
 """A real device has one kernel for each operator. These call PyTorch's operators.
 
-`pages` is the cache of one layer: (block, token, head of keys, key and value). A request
-owns any blocks, in the order of its row of the block table.
+`pages` is the cache of one layer: (block, token, head of keys, key and value).
+A request owns any blocks, in the order of its row of the block table.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# What vLLM reads about the device: names, classes, settings; see docs/frontend/serving.md.
+# What vLLM reads about the device and sets for it; see docs/frontend/serving.md.
 """vLLM makes one object of this class, and asks it wherever devices differ."""
 
 from __future__ import annotations

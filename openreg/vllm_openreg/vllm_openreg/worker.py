@@ -1,4 +1,4 @@
-# Starts one device for vLLM's engine, and loads the model; see docs/frontend/serving.md.
+# Starts one device for vLLM's engine; see docs/frontend/serving.md.
 """vLLM's own worker, without the three places that are for CUDA, XPU or a CPU."""
 
 from __future__ import annotations
