@@ -35,7 +35,7 @@ from nox_support.kit import KIT_SOURCES, install_kit  # noqa: E402
 from nox_support.machine import THIS, check_machine  # noqa: E402
 from nox_support.opencl import OPENCL_PAGES, try_opencl  # noqa: E402
 from nox_support.releases import compare_releases, try_releases  # noqa: E402
-from nox_support.serving import SERVING_PAGE, try_serving  # noqa: E402
+from nox_support.serving import SERVING_PAGES, try_serving  # noqa: E402
 from nox_support.site import FIRST_PAGES, SITE, find_pages, render  # noqa: E402
 from nox_support.soak import run_soak  # noqa: E402
 from nox_support.starter import (  # noqa: E402
@@ -406,7 +406,7 @@ def run_changed_pages(session: nox.Session) -> Path:
     sources = fingerprint(EXAMPLE_SOURCES)
     stale = {}
     for page in sorted(str(path.relative_to(ROOT)) for path in find_pages()):
-        if page.startswith((OPENCL_PAGES, TRITON_PAGES, SERVING_PAGE)):  # elsewhere
+        if page.startswith((OPENCL_PAGES, TRITON_PAGES, SERVING_PAGES)):  # elsewhere
             continue
         stamp = BUILD / "pages" / f"{page.replace('/', '-')}.key"
         key = fingerprint([page], sources)

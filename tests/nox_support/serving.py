@@ -7,18 +7,18 @@ from pathlib import Path
 
 import nox
 
-from nox_support.environments import is_current, run, step
+from nox_support.environments import ROOT, is_current, run, step
 from nox_support.kit import install_package
 
 PACKAGE = "openreg/vllm_openreg"
 SOURCES = [f"{PACKAGE}/pyproject.toml", f"{PACKAGE}/vllm_openreg"]
 TESTS = f"{PACKAGE}/tests"
-SERVING_PAGE = "docs/frontend/serving"
+SERVING_PAGES = "docs/frontend/serving"
 RELEASE = "0.32.0"  # the one for torch 2.13
 
 
 def try_serving(session: nox.Session, tools: Path, docs_tools: Path) -> None:
-    """Run the tests and the page of the plug-in for vLLM.
+    """Run the tests and the pages of the plug-in for vLLM.
 
     Args:
         tools: of the environment that has what vLLM requires, and borrows the backend.
@@ -33,8 +33,9 @@ def try_serving(session: nox.Session, tools: Path, docs_tools: Path) -> None:
     if session.posargs:
         return
     (packages,) = tools.parent.glob("lib/python3.*/site-packages")
-    with step(session, "running the examples of its page"):
-        command = ["python", "docs/_ext/run_pages.py", f"{SERVING_PAGE}.md"]
+    with step(session, "running the examples of its pages"):
+        pages = sorted(map(str, ROOT.glob(f"{SERVING_PAGES}*.md")))
+        command = ["python", "docs/_ext/run_pages.py", *pages]
         run(session, docs_tools, *command, env={"PYTHONPATH": str(packages)})
 
 

@@ -2,10 +2,6 @@
 """A platform of vLLM that serves models on the openreg device."""
 
 
-# LITERALINCLUDE START: VLLM_REGISTER
 def register() -> str:
     """Return the name of the class that describes the device."""
     return "vllm_openreg.platform.OpenRegPlatform"
-
-
-# LITERALINCLUDE END: VLLM_REGISTER

@@ -20,7 +20,6 @@ from vllm.v1.kv_cache_interface import KVCacheLayout
 from vllm_openreg.paged_attention import paged_attention, write_kv_cache
 
 
-# LITERALINCLUDE START: ATTENTION_BACKEND
 class OpenRegAttentionBackend(AttentionBackend):
     """Names the classes, and says what the kernels can do."""
 
@@ -47,9 +46,6 @@ class OpenRegAttentionBackend(AttentionBackend):
     @classmethod
     def supports_sliding_window(cls) -> bool:
         return True
-
-
-# LITERALINCLUDE END: ATTENTION_BACKEND
 
 
 # LITERALINCLUDE START: ATTENTION_METADATA
