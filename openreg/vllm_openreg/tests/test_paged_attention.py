@@ -1,4 +1,4 @@
-# Paged attention against dense attention on the CPU; see docs/frontend/serving.md.
+# Paged attention against dense attention; see docs/frontend/serving-attention.md.
 import pytest
 import torch
 from vllm_openreg.paged_attention import paged_attention, write_kv_cache

@@ -1,4 +1,4 @@
-# The attention backend of vLLM's layers; see docs/frontend/serving.md.
+# The attention backend of vLLM's layers; see docs/frontend/serving-attention.md.
 """vLLM calls `build` once for a batch, and `forward` for each layer."""
 
 from __future__ import annotations

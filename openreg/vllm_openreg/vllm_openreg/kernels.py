@@ -1,4 +1,4 @@
-# What replaces Triton kernels of vLLM; see docs/frontend/serving.md.
+# What replaces Triton kernels of vLLM; see docs/frontend/serving-attention.md.
 """vLLM passes the arguments by position, in the order of its kernel."""
 
 from __future__ import annotations
@@ -23,6 +23,11 @@ def slot_mapping(
     triton_block: int = 1024,
 ) -> None:
     """Write for each token where its key and value go in the KV cache."""
+    if context_ranks != 1:
+        raise NotImplementedError(
+            f"vllm_openreg has no context parallelism, and got {context_ranks} ranks. "
+            "Set decode_context_parallel_size=1"
+        )
     token = torch.arange(num_tokens, device=starts.device, dtype=starts.dtype)
     request = torch.searchsorted(starts[1:].contiguous(), token, right=True)
     position = positions[:num_tokens]

@@ -1,4 +1,4 @@
-# Kernels of the device for layers of vLLM's models; see docs/frontend/serving.md.
+# The device's kernels for layers of vLLM; see docs/frontend/serving-attention.md.
 """There are two places to register one: an operator of vLLM's IR, and a layer."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# Two operators: attention over a KV cache in blocks; see docs/frontend/serving.md.
+# Two operators over a KV cache in blocks; see docs/frontend/serving-attention.md.
 """A real device has one kernel for each operator. These call PyTorch's operators.
 
 `pages` is the cache of one layer: (block, token, head of keys, key and value).
