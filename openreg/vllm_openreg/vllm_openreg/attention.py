@@ -63,6 +63,11 @@ class OpenRegMetadata(AttentionMetadata):
 class OpenRegMetadataBuilder(AttentionMetadataBuilder[OpenRegMetadata]):
     """Makes it from vLLM's, which has the lengths on the host and on the device."""
 
+    def __init__(
+        self, kv_cache_spec: Any, layer_names: list[str], config: Any, device: Any
+    ) -> None:
+        super().__init__(kv_cache_spec, layer_names, config, device)  # abstract there
+
     def build(
         self,
         common_prefix_len: int,
