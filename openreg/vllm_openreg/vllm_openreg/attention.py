@@ -48,7 +48,6 @@ class OpenRegAttentionBackend(AttentionBackend):
         return True
 
 
-# LITERALINCLUDE START: ATTENTION_METADATA
 @dataclass
 class OpenRegMetadata(AttentionMetadata):
     """What the operators need to know about one batch."""
@@ -68,6 +67,7 @@ class OpenRegMetadataBuilder(AttentionMetadataBuilder[OpenRegMetadata]):
     ) -> None:
         super().__init__(kv_cache_spec, layer_names, config, device)  # abstract there
 
+    # LITERALINCLUDE START: ATTENTION_METADATA
     def build(
         self,
         common_prefix_len: int,
@@ -83,8 +83,7 @@ class OpenRegMetadataBuilder(AttentionMetadataBuilder[OpenRegMetadata]):
             slots=common.slot_mapping,
         )
 
-
-# LITERALINCLUDE END: ATTENTION_METADATA
+    # LITERALINCLUDE END: ATTENTION_METADATA
 
 
 class OpenRegAttention(AttentionImpl[OpenRegMetadata]):

@@ -6,7 +6,6 @@ from __future__ import annotations
 import torch
 
 
-# LITERALINCLUDE START: SLOT_MAPPING
 def slot_mapping(
     num_tokens: int,
     max_num_tokens: int,
@@ -28,12 +27,11 @@ def slot_mapping(
             f"vllm_openreg has no context parallelism, and got {context_ranks} ranks. "
             "Set decode_context_parallel_size=1"
         )
+    # LITERALINCLUDE START: SLOT_MAPPING
     token = torch.arange(num_tokens, device=starts.device, dtype=starts.dtype)
     request = torch.searchsorted(starts[1:].contiguous(), token, right=True)
     position = positions[:num_tokens]
     block = block_table[request, position // block_size].long()
     slots[:num_tokens] = block * block_size + position % block_size
     slots[num_tokens:max_num_tokens] = padding
-
-
-# LITERALINCLUDE END: SLOT_MAPPING
+    # LITERALINCLUDE END: SLOT_MAPPING

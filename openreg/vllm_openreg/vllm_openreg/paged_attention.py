@@ -44,14 +44,15 @@ def paged_attention(
     window: int,  # how many tokens one sees, with itself; 0: all before it
 ) -> None:
     """Attend from the new tokens of each request to all of its tokens."""
+    # LITERALINCLUDE END: PAGED_ATTENTION
+    # LITERALINCLUDE START: PAGED_ATTENTION_BODY
     size, features = pages.shape[1], query.shape[-1]
     for request, length in enumerate(lengths):
         begin, end = starts[request], starts[request + 1]
         if begin == end:  # a row that only fills the batch
             continue
         past = length - (end - begin)
-        # The scheduler takes back the blocks that no window reaches any more.
-        first = max(0, past - window + 1) // size if window else 0
+        first = max(0, past - window + 1) // size if window else 0  # (1)
         table = block_table[request, first : -(-length // size)]
         cached = pages[table].flatten(0, 1)[: length - first * size].transpose(0, 1)
         mask = visible(past, length, first * size, window, query.device)
@@ -64,9 +65,7 @@ def paged_attention(
             enable_gqa=pages.shape[2] != query.shape[1],
         )
         output[begin:end] = result[0].transpose(0, 1)
-
-
-# LITERALINCLUDE END: PAGED_ATTENTION
+        # LITERALINCLUDE END: PAGED_ATTENTION_BODY
 
 
 def visible(
