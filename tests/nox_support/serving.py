@@ -28,8 +28,9 @@ def try_serving(session: nox.Session, tools: Path, docs_tools: Path) -> None:
     install_package(session, tools, "plug-in for vLLM", SOURCES)
     with step(session, "tests of the plug-in for vLLM"):
         quiet = ["-W", "ignore", "--no-header"]  # vLLM's warnings are not ours
-        chosen = [TESTS, *session.posargs]
-        run(session, tools, "python", "-m", "pytest", *quiet, *chosen)
+        two = ["-n", "2", "--dist", "loadfile"]  # each of them imports vLLM
+        command = ["python", "-m", "pytest", *quiet, *two, TESTS, *session.posargs]
+        run(session, tools, *command)
     if session.posargs:
         return
     (packages,) = tools.parent.glob("lib/python3.*/site-packages")

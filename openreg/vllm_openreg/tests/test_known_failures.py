@@ -16,6 +16,11 @@ def without(monkeypatch, owner, *names):
         monkeypatch.delattr(owner, name)
 
 
+def replace(monkeypatch, name, function):
+    """Put a function in the place of a class method of the platform."""
+    monkeypatch.setattr(OpenRegPlatform, name, staticmethod(function))
+
+
 def changed(monkeypatch, change):
     """Let the platform choose its settings, and change them afterwards."""
     choose = OpenRegPlatform.check_and_update_config
@@ -24,7 +29,7 @@ def changed(monkeypatch, change):
         choose(config)
         change(config)
 
-    monkeypatch.setattr(OpenRegPlatform, "check_and_update_config", configure)
+    replace(monkeypatch, "check_and_update_config", configure)
 
 
 @pytest.mark.parametrize(
@@ -46,10 +51,17 @@ def test_warm_up_of_the_base_class(engine, monkeypatch):
         engine("llama")
 
 
-def test_slots_without_the_replaced_kernel(engine, monkeypatch):
-    without(monkeypatch, OpenRegPlatform, "register_triton_kernel_overrides")
-    with pytest.raises(TypeError):
-        engine("llama").generate(PROMPTS)
+def test_slots_without_the_replaced_kernel(run_python, models):
+    """In a process of its own: vLLM replaces a kernel once for all engines."""
+    program = f"""
+        from vllm import LLM
+        from vllm_openreg.platform import OpenRegPlatform
+        del OpenRegPlatform.register_triton_kernel_overrides
+        sizes = dict(max_model_len=128, kv_cache_memory_bytes=1 << 22)
+        LLM({str(models / "llama")!r}, **sizes).generate("the")
+    """
+    done = run_python(program, VLLM_ENABLE_V1_MULTIPROCESSING="0")
+    assert "TypeError: 'function' object is not subscriptable" in done.stderr
 
 
 def test_name_of_an_attention_backend(engine, monkeypatch):
@@ -81,7 +93,7 @@ def test_speculation_without_the_refusal(engine, monkeypatch):
         choose(config)
         config.speculative_config = kept
 
-    monkeypatch.setattr(OpenRegPlatform, "check_and_update_config", configure)
+    replace(monkeypatch, "check_and_update_config", configure)
     speculation = {"method": "ngram", "num_speculative_tokens": 2}
     with pytest.raises(RuntimeError, match=r"torch.cuda.Stream requires CUDA"):
         engine("llama", speculative_config=speculation)
@@ -104,7 +116,7 @@ def test_attention_that_dynamo_traces(engine, reference, monkeypatch):
     """Wrong tokens and no error: the lengths of the first batch become constants."""
     from vllm import SamplingParams
 
-    monkeypatch.setattr(OpenRegPlatform, "opaque_attention_op", lambda: False)
+    replace(monkeypatch, "opaque_attention_op", lambda: False)
     mode = {"mode": CompilationMode.DYNAMO_TRACE_ONCE, "backend": "eager"}
     llm = engine("llama", compilation_config=mode)
     params = SamplingParams(temperature=0, max_tokens=12, ignore_eos=True)
@@ -136,10 +148,8 @@ def test_fork(run_python, models):
     assert "Cannot re-initialize openreg in forked subprocess" in said
 
 
-def test_without_the_plug_in(run_python):
+def test_without_the_plug_in(run_python, models):
     """vLLM from its source, without kernels: nothing silently runs on the CPU."""
-    program = (
-        "from vllm.platforms import current_platform as p; print(repr(p.device_type))"
-    )
-    assert run_python(program).stdout.strip() == "'openreg'"
-    assert run_python(program, VLLM_PLUGINS="").stdout.strip() == "''"
+    program = f"from vllm import LLM; LLM({str(models / 'llama')!r})"
+    done = run_python(program, VLLM_PLUGINS="")
+    assert "Device string must not be empty" in done.stdout + done.stderr
