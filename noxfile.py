@@ -35,6 +35,7 @@ from nox_support.kit import KIT_SOURCES, install_kit  # noqa: E402
 from nox_support.machine import THIS, check_machine  # noqa: E402
 from nox_support.opencl import OPENCL_PAGES, try_opencl  # noqa: E402
 from nox_support.releases import compare_releases, try_releases  # noqa: E402
+from nox_support.serving import SERVING_PAGES, try_serving  # noqa: E402
 from nox_support.site import FIRST_PAGES, SITE, find_pages, render  # noqa: E402
 from nox_support.soak import run_soak  # noqa: E402
 from nox_support.starter import (  # noqa: E402
@@ -99,7 +100,7 @@ TYPED_TOOLS += ["openreg/try_wheel.py", "tests/lint_workflows.py"]
 TYPED_SOURCES = {  # by the environment that has what they import
     "tests": [
         *(*TYPED_TOOLS, *PACKAGES, KIT_SOURCES[1], *TYPED_PROGRAMS),
-        "openreg/triton_openreg/triton_openreg",
+        *("openreg/triton_openreg/triton_openreg", "openreg/vllm_openreg/vllm_openreg"),
     ],
     "docs": ["docs/_ext"],
 }
@@ -261,6 +262,13 @@ def triton(session: nox.Session) -> None:
 
 
 @nox.session(venv_backend="none", default=False)
+def serving(session: nox.Session) -> None:
+    """Serve models with vLLM on the device; arguments after -- go to pytest."""
+    install_backend(session)
+    try_serving(session, environment(session, "serving"), environment(session, "docs"))
+
+
+@nox.session(venv_backend="none", default=False)
 def compiler(session: nox.Session) -> None:
     """Compile the operator database for the device: takes an hour."""
     tools = install_backend(session)
@@ -400,7 +408,7 @@ def run_changed_pages(session: nox.Session) -> Path:
     sources = fingerprint(EXAMPLE_SOURCES)
     stale = {}
     for page in sorted(str(path.relative_to(ROOT)) for path in find_pages()):
-        if page.startswith((OPENCL_PAGES, TRITON_PAGES)):  # sessions of their own
+        if page.startswith((OPENCL_PAGES, TRITON_PAGES, SERVING_PAGES)):  # elsewhere
             continue
         stamp = BUILD / "pages" / f"{page.replace('/', '-')}.key"
         key = fingerprint([page], sources)

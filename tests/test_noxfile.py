@@ -26,6 +26,7 @@ NEEDS_COMPILER = [
     "ladder",
     "live",
     "opencl",
+    "serving",
     "soak",
     "starter",
     "sweep",

@@ -43,7 +43,11 @@ JOBS = min(4, (os.cpu_count() or 1) + 1)  # pages often wait, as tests do
 TAIL_LINES = 40
 # How pages below docs/ begin that need another environment, and the sessions of nox
 # that run them.
-ELSEWHERE = {"opencl/": "opencl", "modules/triton": "triton"}
+ELSEWHERE = {
+    "opencl/": "opencl",
+    "modules/triton": "triton",
+    "frontend/serving": "serving",
+}
 
 
 @dataclass

@@ -30,6 +30,7 @@ BORROWS = {  # environments from others
     "coverage": ["docs", "tests"],
     "live": ["docs", "tests"],
     "triton": ["clients", "tests"],
+    "serving": ["tests"],
 }
 
 

@@ -2,7 +2,6 @@
 from vllm.platforms.interface import Platform, PlatformEnum
 
 
-# LITERALINCLUDE START: VLLM_PLATFORM
 def register() -> str:  # the entry point of the group vllm.platform_plugins
     return "vllm_platform.OpenRegPlatform"
 
@@ -12,4 +11,3 @@ class OpenRegPlatform(Platform):
     device_name = device_type = "openreg"
     dispatch_key = "PrivateUse1"
     dist_backend = "occl"
-    # LITERALINCLUDE END: VLLM_PLATFORM
