@@ -83,10 +83,8 @@ EXAMPLE_SOURCES = [
     *("openreg/tests/autoload", "openreg/tests/custom", "openreg/tests/python_only"),
     "openreg/tests/examples",
     *STARTER_SOURCES,
-    *(
-        "openreg/tests/tools/device_generic.py",
-        "openreg/tests/tools/sweep_operators.py",
-    ),
+    "openreg/tests/tools/device_generic.py",
+    "openreg/tests/tools/sweep_operators.py",
     "requirements/docs.txt",
 ]
 TYPED_PROGRAMS = [

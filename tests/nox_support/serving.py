@@ -1,4 +1,4 @@
-# Runs what needs vLLM, in an environment of its own; see CONTRIBUTING.md.
+# Runs what needs vLLM, in its own environment; see CONTRIBUTING.md.
 """vLLM and what it requires take a gigabyte: no other session installs them."""
 
 from __future__ import annotations

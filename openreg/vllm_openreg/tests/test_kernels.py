@@ -14,7 +14,7 @@ def _seed():
 
 @pytest.mark.parametrize("counts", [[1], [5, 1, 20], [0, 3, 0, 2], [33, 33]])
 def test_slot_mapping(counts):
-    """Each request has a past of its own, so its new tokens start anywhere."""
+    """Each request has its own past, so its new tokens start anywhere."""
     size, room = 16, sum(counts) + 4
     pasts = torch.randint(0, 30, (len(counts),)).tolist()
     table = torch.randperm(len(counts) * 4).reshape(-1, 4).int()

@@ -52,7 +52,7 @@ def test_warm_up_of_the_base_class(engine, monkeypatch):
 
 
 def test_slots_without_the_replaced_kernel(run_python, models):
-    """In a process of its own: vLLM replaces a kernel once for all engines."""
+    """In a separate process: vLLM replaces a kernel once for all engines."""
     program = f"""
         from vllm import LLM
         from vllm_openreg.platform import OpenRegPlatform
