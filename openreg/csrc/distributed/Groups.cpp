@@ -87,6 +87,7 @@ void ProcessGroupOCCL::shutdown() {
     }
   }
   occlCommDestroy(comm_);  // an error says that it was destroyed or aborted before
+  state_->hooks.close();
 }
 // LITERALINCLUDE END: OCCL_SHUTDOWN
 

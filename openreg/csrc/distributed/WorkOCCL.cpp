@@ -13,18 +13,18 @@ namespace openreg {
 // LITERALINCLUDE START: OCCL_WORK
 WorkOCCL::WorkOCCL(int rank, c10d::OpType type, const char* name,
                    const c10::Stream& stream, WorkState::Ptr state,
-                   std::vector<at::Tensor> outputs, bool host_waits)
+                   std::vector<at::Tensor> outputs, bool host_waits, uint64_t sequence)
     : c10d::Work(rank, type),
       name_(name),
-      done_(stream.device_type()),
       state_(std::move(state)),
       outputs_(std::move(outputs)),
       host_waits_(host_waits),
+      sequence_(sequence),
       future_(c10::make_intrusive<c10::ivalue::Future>(
           c10::ListType::create(c10::TensorType::get()),
           std::vector<c10::Device>{stream.device()})) {
   try {
-    done_.record(stream);
+    state_->record_end(stream);
   } catch (const std::exception&) {
     throw_if_failed();  // it is over already; this says more than the device does
     throw;
@@ -37,7 +37,7 @@ WorkOCCL::WorkOCCL(int rank, c10d::OpType type, const char* name,
 // LITERALINCLUDE START: OCCL_WAIT
 void WorkOCCL::synchronize() {
   throw_if_failed();
-  done_.block(current_stream(done_.device_index()));
+  state_->end().block(current_stream(device_index()));
 }
 
 bool WorkOCCL::wait(std::chrono::milliseconds timeout) {
@@ -56,19 +56,25 @@ c10::intrusive_ptr<WorkOCCL> WorkOCCL::join(
   std::vector<at::Tensor> outputs;
   bool host_waits = false;
   for (const auto& part : parts) {
-    part->done_.block(stream);
+    part->state_->end().block(stream);
     states.push_back(part->state_);
     outputs.insert(outputs.end(), part->outputs_.begin(), part->outputs_.end());
     host_waits |= part->host_waits_;
   }
+  const auto state =
+      std::make_shared<WorkState>(stream.device_type(), false, std::move(states));
   return c10::make_intrusive<WorkOCCL>(rank, c10d::OpType::COALESCED, "occl::coalesced",
-                                       stream, std::make_shared<WorkState>(states),
-                                       outputs, host_waits);
+                                       stream, state, outputs, host_waits,
+                                       parts.back()->sequence_);
 }
 
-bool WorkOCCL::isCompleted() { return state_->error() != nullptr || done_.query(); }
+bool WorkOCCL::isCompleted() {
+  return state_->error() != nullptr || state_->end().query();
+}
 
-bool WorkOCCL::isSuccess() const { return state_->error() == nullptr && done_.query(); }
+bool WorkOCCL::isSuccess() const {
+  return state_->error() == nullptr && state_->end().query();
+}
 
 std::exception_ptr WorkOCCL::exception() const { return state_->error(); }
 
@@ -76,6 +82,17 @@ int WorkOCCL::sourceRank() const {
   wait_on_host(kNoTimeout);
   return state_->source();
 }
+
+// LITERALINCLUDE START: OCCL_DURATION
+float WorkOCCL::getDuration() const {
+  const std::optional<float> duration = state_->duration();
+  TORCH_CHECK(
+      duration.has_value(), name_,
+      " has no duration: it has not completed, or the group did not measure "
+      "it; call _enable_collectives_timing() of the group before the operation");
+  return *duration;
+}
+// LITERALINCLUDE END: OCCL_DURATION
 
 void WorkOCCL::throw_if_failed() const {
   if (const std::exception_ptr error = state_->error()) {
@@ -86,14 +103,14 @@ void WorkOCCL::throw_if_failed() const {
 void WorkOCCL::wait_on_host(std::chrono::milliseconds timeout) const {
   if (timeout == kNoTimeout) {
     try {
-      done_.synchronize();
+      state_->end().synchronize();
     } catch (...) {
       throw_if_failed();  // says more than the device's sticky error
       throw;
     }
   } else {
     const auto last = std::chrono::steady_clock::now() + timeout;
-    while (state_->error() == nullptr && !done_.query()) {
+    while (state_->error() == nullptr && !state_->end().query()) {
       TORCH_CHECK_WITH(DistBackendError, std::chrono::steady_clock::now() < last, name_,
                        " is not over after the ", timeout.count(),
                        " ms that wait() was given; it goes on");
