@@ -1,4 +1,4 @@
-// What a group tells of its operations where a program hangs or computes NaN; see
+// Records of operations and the check for NaN, for programs that hang or fail; see
 // docs/modules/distributed-debugging.md.
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/isnan.h>
@@ -30,6 +30,13 @@ FlightRecorder::Entry ProcessGroupOCCL::recorded(const Operation& operation,
           .state = std::move(state)};
 }
 // LITERALINCLUDE END: OCCL_RECORDED
+
+void ProcessGroupOCCL::observe(Operation& operation) const {
+  if (checks_nan_) {
+    check_nan(operation);
+  }
+  operation.traceback = FlightRecorder::get().traceback();
+}
 
 // LITERALINCLUDE START: OCCL_NAN_CHECK
 void ProcessGroupOCCL::check_nan(const Operation& operation) const {

@@ -29,7 +29,6 @@ class OPENREG_EXPORT FlightRecorder {
     std::vector<at::ScalarType> dtypes;
     static Tensors of(const std::vector<at::Tensor>& tensors);
   };
-  // LITERALINCLUDE START: RECORDER_ENTRY
   struct Entry {
     std::string group, description;
     std::vector<uint64_t> ranks;     // of the group, in the world
@@ -46,7 +45,6 @@ class OPENREG_EXPORT FlightRecorder {
     std::optional<float> duration = {};
     bool refused = false;
   };
-  // LITERALINCLUDE END: RECORDER_ENTRY
 
   static FlightRecorder& get();
 

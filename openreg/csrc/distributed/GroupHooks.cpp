@@ -1,4 +1,4 @@
-// Who wants to know how the operations of a group went; see
+// Callbacks after operations of a group, for torch's own tools; see
 // docs/modules/distributed-debugging.md.
 #include "csrc/distributed/GroupHooks.h"
 
@@ -38,13 +38,12 @@ void GroupHooks::completed(uint64_t key) const {
   }
 }
 
-// LITERALINCLUDE START: HOOKS_FAILED
 void GroupHooks::failed() {
   const std::lock_guard lock(mutex_);
   if (std::exchange(over_, true) || on_failure_.empty()) {
     return;
   }
-  thread_ = std::thread([hooks = on_failure_] {  // (1)
+  thread_ = std::thread([hooks = on_failure_] {
     for (const auto& [id, hook] : hooks) {
       try {
         hook();
@@ -54,7 +53,6 @@ void GroupHooks::failed() {
     }
   });
 }
-// LITERALINCLUDE END: HOOKS_FAILED
 
 void GroupHooks::close() {
   std::thread thread;

@@ -1,8 +1,8 @@
-// Who wants to know how the operations of a group went; see
+// Callbacks after operations of a group, for torch's own tools; see
 // docs/modules/distributed-debugging.md.
 #pragma once
 
-#include <torch/version.h>
+#include <torch/headeronly/version.h>
 
 #include <cstdint>
 #include <functional>

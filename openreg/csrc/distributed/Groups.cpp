@@ -87,7 +87,6 @@ void ProcessGroupOCCL::shutdown() {
     }
   }
   occlCommDestroy(comm_);  // an error says that it was destroyed or aborted before
-  state_->hooks.close();
 }
 // LITERALINCLUDE END: OCCL_SHUTDOWN
 

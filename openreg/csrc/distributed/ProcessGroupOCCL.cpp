@@ -211,10 +211,7 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::collective(Operation operation,
       operation.common = c10::toString(dtype);  // the library gets only bytes
     }
   }
-  if (checks_nan_) {
-    check_nan(operation);
-  }
-  operation.traceback = FlightRecorder::get().traceback();
+  observe(operation);
   own_memory(operation.outputs, operation.inputs);  // waits, so not under the lock
   OrderedStreams& streams = streams_of({kAll, -1, 0});
   const std::lock_guard order(streams.order);
@@ -246,10 +243,7 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::point_to_point(Direction direction,
                     ", which is not between 0 and 7 * 10**8");
   // LITERALINCLUDE START: OCCL_POINT_TO_POINT
   operation.device = tensors.front().device();
-  if (checks_nan_) {
-    check_nan(operation);
-  }
-  operation.traceback = FlightRecorder::get().traceback();
+  observe(operation);
   own_memory(sends ? Tensors{} : tensors, tensors);
   OrderedStreams& streams = streams_of({direction, peer, tag});
   const std::lock_guard order(streams.order);

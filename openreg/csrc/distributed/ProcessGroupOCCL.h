@@ -125,7 +125,6 @@ class OPENREG_EXPORT ProcessGroupOCCL final : public c10d::Backend {
   // Waits for everything that was enqueued. Later calls throw.
   void shutdown() override;
 #if OPENREG_TORCH_HAS_HOOKS
-  // LITERALINCLUDE START: OCCL_HOOKS
   bool supportsCompletionHooks() const override { return true; }
   void registerCompletionHook(int64_t id, c10d::CompletionHook hook) override {
     // Inside the kernel, the event behind it is not recorded: there is no duration yet.
@@ -141,7 +140,6 @@ class OPENREG_EXPORT ProcessGroupOCCL final : public c10d::Backend {
     state_->hooks.set(id, GroupHooks::OnFailure(std::move(hook)));
   }
   void unregisterAbortHook(int64_t id) override { state_->hooks.erase_on_failure(id); }
-  // LITERALINCLUDE END: OCCL_HOOKS
 #endif
   // TIMEOUT or COMM_ERROR if an operation failed on this rank, else SUCCESS.
   c10d::ErrorType getError() override { return state_->error; }
@@ -191,7 +189,9 @@ class OPENREG_EXPORT ProcessGroupOCCL final : public c10d::Backend {
                   const Calls& calls);
   // Describes what is about to be enqueued. Needs streams.order.
   FlightRecorder::Entry recorded(const Operation& operation, WorkState::Ptr state);
-  // Throws if a rank is about to send a NaN; waits for the device.
+  // What is known before a lock is taken: it takes the GIL, or waits for the device.
+  void observe(Operation& operation) const;
+  // Throws if this rank is about to send a NaN.
   void check_nan(const Operation& operation) const;
   // Throws if the group was aborted or destroyed.
   void check_not_over(const char* name) const;

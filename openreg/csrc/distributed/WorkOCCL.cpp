@@ -83,7 +83,6 @@ int WorkOCCL::sourceRank() const {
   return state_->source();
 }
 
-// LITERALINCLUDE START: OCCL_DURATION
 float WorkOCCL::getDuration() const {
   const std::optional<float> duration = state_->duration();
   TORCH_CHECK(
@@ -92,7 +91,6 @@ float WorkOCCL::getDuration() const {
       "it; call _enable_collectives_timing() of the group before the operation");
   return *duration;
 }
-// LITERALINCLUDE END: OCCL_DURATION
 
 void WorkOCCL::throw_if_failed() const {
   if (const std::exception_ptr error = state_->error()) {

@@ -73,6 +73,7 @@ WorkState::Stage WorkState::stage() const {
   }
   return started_here_ && start_.query() ? Stage::kStarted : Stage::kScheduled;
 }
+// LITERALINCLUDE END: OCCL_WORK_STAGE
 
 std::optional<float> WorkState::duration() const {
   if (parts_.empty()) {
@@ -87,6 +88,5 @@ std::optional<float> WorkState::duration() const {
   }
   return longest;
 }
-// LITERALINCLUDE END: OCCL_WORK_STAGE
 
 }  // namespace openreg

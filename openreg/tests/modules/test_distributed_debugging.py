@@ -76,7 +76,7 @@ def test_the_recorder_names_a_rank_that_skips_a_collective(ranks, traces):
 
 
 def monitored(state):
-    """The culprit does not come to a barrier that tells who is missing."""
+    """The culprit does not come to a barrier that names the missing rank."""
     if dist.get_rank() == CULPRIT:
         return store().wait([f"{r} has waited" for r in range(SIZE) if r != CULPRIT])
     backend = dist.group.WORLD._get_backend(DEVICE)

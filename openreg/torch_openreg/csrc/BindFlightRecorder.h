@@ -32,7 +32,6 @@ inline std::vector<std::string> names_of(const std::vector<at::ScalarType>& dtyp
   return result;
 }
 
-// LITERALINCLUDE START: BIND_RECORDER
 inline py::dict as_dict(const FlightRecorder::Entry& entry) {
   constexpr const char* kStates[] = {"scheduled", "started", "completed"};
   py::dict result;
@@ -56,7 +55,6 @@ inline py::dict as_dict(const FlightRecorder::Entry& entry) {
   result["frames"] = frames_of(entry.traceback);
   return result;
 }
-// LITERALINCLUDE END: BIND_RECORDER
 
 inline void bind_flight_recorder(py::module_& m) {
   m.def("_flight_recorder_entries", [] {

@@ -34,7 +34,7 @@ def _profiling_name(entry: dict[str, Any]) -> str:
 
 
 def _as_one(sizes: list[list[int]]) -> list[list[int]]:
-    """Return a list of tensors, one for each rank, as the tensor that NCCL would use."""
+    """Return the size of a list, one tensor for each rank, as that of one tensor."""
     return [[sum(map(math.prod, sizes))]]
 
 
