@@ -9,7 +9,7 @@ namespace openreg {
 
 // LITERALINCLUDE START: OCCL_RECORDED
 FlightRecorder::Entry ProcessGroupOCCL::recorded(const Operation& operation,
-                                                 WorkState::Ptr state) {
+                                                 WorkEvents::Ptr events) {
   const bool message = c10d::isP2POp(operation.type);
   // A rank that only receives has no inputs. torch's analysis compares those of all.
   const Tensors& inputs =
@@ -27,7 +27,7 @@ FlightRecorder::Entry ProcessGroupOCCL::recorded(const Operation& operation,
           .outputs = FlightRecorder::Tensors::of(operation.outputs),
           .timeout = timeout_of(operation),
           .traceback = operation.traceback,
-          .state = std::move(state)};
+          .events = std::move(events)};
 }
 // LITERALINCLUDE END: OCCL_RECORDED
 

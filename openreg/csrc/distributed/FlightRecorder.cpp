@@ -11,20 +11,20 @@ namespace {
 
 // Returns whether nothing changes any more. The events of the driver go then.
 bool settle(FlightRecorder::Entry& entry) {
-  if (entry.state == nullptr) {
+  if (entry.events == nullptr) {
     return true;
   }
   try {
-    entry.stage = entry.state->stage();
-    entry.duration = entry.state->duration();
-    if (entry.state->error() == nullptr &&
-        (entry.stage != WorkState::Stage::kCompleted || !entry.state->end().query())) {
+    const bool over = entry.events->over();
+    entry.stage = entry.events->stage();
+    entry.duration = entry.events->duration();
+    if (!over) {
       return false;
     }
   } catch (const std::exception&) {
     // The device has a fault. What it has dropped remains as it was last seen.
   }
-  entry.state.reset();
+  entry.events.reset();
   return true;
 }
 
@@ -79,7 +79,7 @@ void FlightRecorder::refuse(int64_t id) {
   for (Entry& entry : entries_) {
     if (entry.id == id) {
       entry.refused = true;
-      entry.state.reset();
+      entry.events.reset();
     }
   }
 }

@@ -39,9 +39,9 @@ class OPENREG_EXPORT FlightRecorder {
     Tensors inputs, outputs;         // not the tensors: they would live on
     std::chrono::milliseconds timeout;
     Traceback traceback;              // where Python called
-    WorkState::Ptr state;             // null when nothing changes any more
+    WorkEvents::Ptr events;           // null when nothing changes any more
     int64_t id = 0, nanoseconds = 0;  // when it was enqueued, since 1970
-    WorkState::Stage stage = WorkState::Stage::kScheduled;
+    WorkEvents::Stage stage = WorkEvents::Stage::kScheduled;
     std::optional<float> duration = {};
     bool refused = false;
   };

@@ -150,16 +150,17 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::enqueue(const Operation& operation,
   streams.last = stream;
   // LITERALINCLUDE END: OCCL_ENQUEUE
   // LITERALINCLUDE START: OCCL_GROUP
-  auto state = std::make_shared<WorkState>(device.type(), timed_);
+  auto state = std::make_shared<WorkState>();
+  auto events = std::make_shared<WorkEvents>(device.type(), timed_, state);
   const std::string who = c10::str(operation.name, " failed on ", where(), ": ");
   auto ending = std::make_unique<Ending>(Ending{state, state_, who});
   const occlGroupOptions_t options{
       operation.name,   who.c_str(),     timeout_of(operation).count(),
       Ending::finished, Ending::release, ending.get()};
   FlightRecorder& recorder = FlightRecorder::get();
-  const int64_t record = recorder.record(recorded(operation, state));
+  const int64_t record = recorder.record(recorded(operation, events));
   try {
-    state->record_start(stream);
+    events->record_start(stream);
     OCCL_CHECK(occlGroupStart());
     try {
       calls(comm_, native_handle(stream));
@@ -183,7 +184,7 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::enqueue(const Operation& operation,
     }
   }
   auto work = c10::make_intrusive<WorkOCCL>(getRank(), operation.type, operation.name,
-                                            stream, state, operation.outputs,
+                                            stream, events, operation.outputs,
                                             operation.host_waits, sequence);  // (2)
   const std::lock_guard lock(mutex_);
   if (coalesced_) {

@@ -1,7 +1,5 @@
 // What is known of an operation while it runs, and after; see
 // docs/modules/distributed-debugging.md.
-#include <algorithm>
-
 #include "csrc/distributed/WorkOCCL.h"
 
 namespace openreg {
@@ -14,25 +12,8 @@ uint64_t next_key() {
 
 }  // namespace
 
-// LITERALINCLUDE START: OCCL_WORK_EVENTS
-WorkState::WorkState(c10::DeviceType type, bool timed, std::vector<Ptr> parts)
-    : parts_(std::move(parts)),
-      timed_(timed),
-      key_(next_key()),
-      start_(type,
-             timed ? c10::EventFlag::BACKEND_DEFAULT : c10::EventFlag::PYTORCH_DEFAULT),
-      end_(type, start_.flag()) {}
-
-void WorkState::record_start(const c10::Stream& stream) {
-  start_.record(stream);
-  started_here_ = true;
-}
-
-void WorkState::record_end(const c10::Stream& stream) {
-  end_.record(stream);
-  ended_here_ = true;
-}
-// LITERALINCLUDE END: OCCL_WORK_EVENTS
+WorkState::WorkState(std::vector<Ptr> parts)
+    : parts_(std::move(parts)), key_(next_key()) {}
 
 void WorkState::succeed(int source) {
   const std::lock_guard lock(mutex_);
@@ -43,6 +24,11 @@ void WorkState::succeed(int source) {
 void WorkState::fail(std::exception_ptr error) {
   const std::lock_guard lock(mutex_);
   error_ = std::move(error);
+}
+
+bool WorkState::succeeded() const {
+  const std::lock_guard lock(mutex_);
+  return succeeded_;
 }
 
 std::exception_ptr WorkState::error() const {
@@ -60,33 +46,41 @@ int WorkState::source() const {
   return source_;
 }
 
-// LITERALINCLUDE START: OCCL_WORK_STAGE
-WorkState::Stage WorkState::stage() const {
-  {
-    const std::lock_guard lock(mutex_);
-    if (succeeded_) {
-      return Stage::kCompleted;
-    }
-    if (error_ != nullptr) {
-      return Stage::kStarted;  // it ran, and did not come to its end
-    }
-  }
-  return started_here_ && start_.query() ? Stage::kStarted : Stage::kScheduled;
-}
-// LITERALINCLUDE END: OCCL_WORK_STAGE
+// LITERALINCLUDE START: OCCL_WORK_EVENTS
+WorkEvents::WorkEvents(c10::DeviceType type, bool timed, WorkState::Ptr state)
+    : state_(std::move(state)),
+      timed_(timed),
+      start_(type,
+             timed ? c10::EventFlag::BACKEND_DEFAULT : c10::EventFlag::PYTORCH_DEFAULT),
+      end_(type, start_.flag()) {}
 
-std::optional<float> WorkState::duration() const {
-  if (parts_.empty()) {
-    const bool known = timed_ && ended_here_ && stage() == Stage::kCompleted;
-    return known && end_.query() ? std::optional<float>(start_.elapsedTime(end_))
-                                 : std::nullopt;
+void WorkEvents::record_start(const c10::Stream& stream) {
+  start_.record(stream);
+  started_here_ = true;
+}
+
+void WorkEvents::record_end(const c10::Stream& stream) {
+  end_.record(stream);
+  ended_here_ = true;
+}
+
+WorkEvents::Stage WorkEvents::stage() const {
+  if (state_->succeeded()) {
+    return Stage::kCompleted;
   }
-  std::optional<float> longest = 0;
-  for (const Ptr& part : parts_) {
-    const std::optional<float> one = part->duration();
-    longest = one && longest ? std::max(one, longest) : std::nullopt;
-  }
-  return longest;
+  const bool ran = state_->error() != nullptr;
+  return ran || (started_here_ && start_.query()) ? Stage::kStarted : Stage::kScheduled;
+}
+// LITERALINCLUDE END: OCCL_WORK_EVENTS
+
+bool WorkEvents::over() const {
+  return state_->error() != nullptr ||
+         (state_->succeeded() && ended_here_ && end_.query());
+}
+
+std::optional<float> WorkEvents::duration() const {
+  const bool known = timed_ && state_->succeeded() && over();
+  return known ? std::optional<float>(start_.elapsedTime(end_)) : std::nullopt;
 }
 
 }  // namespace openreg
