@@ -12,6 +12,7 @@ import torch.distributed as dist
 from patience import PATIENCE
 from ranks import Ranks, message, reset
 from recorded import analyzed, dump, entries
+from torch._C import _distributed_c10d as c10d
 
 openreg = torch.openreg
 DEVICE = torch.device("openreg", 0)
@@ -25,21 +26,6 @@ def tensor(*shape):
 
 def store():
     return dist.distributed_c10d._get_default_store()
-
-
-@pytest.fixture
-def ranks(tmp_path):
-    """Four ranks of a new group, which a test may break."""
-    group = Ranks(SIZE, tmp_path, "cpu:gloo,openreg:occl")
-    yield group
-    group.close()
-
-
-@pytest.fixture
-def traces(tmp_path):
-    folder = tmp_path / "traces"
-    folder.mkdir()
-    return folder
 
 
 # -- a rank that skips a collective --
@@ -216,3 +202,32 @@ def test_the_nan_check_names_the_rank(tmp_path, monkeypatch):
     assert f"occl::all_reduce on rank {CULPRIT} of 4 in group 0" in texts[CULPRIT]
     assert "would send a NaN, in a tensor of sizes [4]" in texts.pop(CULPRIT)
     assert all(f"rank {CULPRIT} called abort()" in text for text in texts)
+
+
+# -- what torch 2.15 records itself --
+
+
+def states_of_torch(state):
+    dist.all_reduce(tensor(2))
+    openreg.synchronize()
+    dumped = pickle.loads(c10d._dump_fr_trace(backend="occl"))
+    return [(e["profiling_name"], e["state"]) for e in dumped["entries"]]
+
+
+@pytest.mark.needs(release="2.15")
+def test_torchs_recorder_has_completions_and_writes_after_a_failure(
+    tmp_path, traces, monkeypatch
+):
+    monkeypatch.setenv("TORCH_FR_DUMP_TEMP_FILE", f"{traces}/rank_")
+    group = Ranks(SIZE, tmp_path, "cpu:gloo,openreg:occl")
+    assert group.run(states_of_torch) == [[("occl:all_reduce", "completed")]] * SIZE
+    ours = tmp_path / "ours"
+    ours.mkdir()
+    group.run(other_shapes, str(ours))
+    give_up = time.monotonic() + PATIENCE
+    while len(list(traces.iterdir())) < SIZE and time.monotonic() < give_up:
+        time.sleep(0.01)
+    group.close()
+    first, second = analyzed(traces)
+    assert first.pass_check
+    assert list(second.mismatch_collectives) == [CULPRIT]

@@ -6,7 +6,6 @@ import pickle
 from pathlib import Path
 from typing import Any
 
-import torch.distributed as dist
 from torch.distributed.flight_recorder.fr_trace import main
 from torch_openreg.openreg import flight_recorder
 
@@ -16,10 +15,9 @@ def dump(state: dict[str, Any], folder: str) -> str:
     return str(flight_recorder.dump(f"{folder}/rank_"))
 
 
-def entries(state: dict[str, Any], group: str | None = None) -> list[dict[str, Any]]:
-    """Return what this rank has recorded of the group with this description."""
-    recorded = flight_recorder.entries()
-    return [e for e in recorded if group in (None, e["process_group"][1])]
+def entries(state: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return what this rank has recorded; a function for ranks, too."""
+    return flight_recorder.entries()
 
 
 def analyzed(folder: Path, *options: str) -> list[Any]:
@@ -28,8 +26,3 @@ def analyzed(folder: Path, *options: str) -> list[Any]:
     main([str(folder), "--prefix", "rank_", "-o", str(file), *options])
     _, database = pickle.loads(file.read_bytes())
     return list(database.collectives)
-
-
-def subgroup(description: str) -> Any:
-    """Return a new group of all ranks, whose records are alone in its description."""
-    return dist.new_group(backend="occl", group_desc=description)
