@@ -21,6 +21,7 @@ BROUGHT = [
             *("csrc/distributed/*", "csrc/runtime/ipc/*", "csrc/kernels/Symmetric*"),
             *("csrc/kernels/OneShot*", "csrc/kernels/SyncBatchNorm.cpp"),
             *("*/BindDistributed.h", "*/BindIpc.h", "*/_distributed.py"),
+            *("*/BindFlightRecorder.h", "*/flight_recorder.py"),
             *("*/_sharding.py", "*/reductions.py", "*/_dynamo.py", "*/_inductor/*"),
         ],
     ),

@@ -66,7 +66,7 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::broadcast(
       {.name = kName,
        .type = OpType::BROADCAST,
        .outputs = tensors,
-       .inputs = {},
+       .inputs = root == getRank() ? tensors : Tensors{},
        .timeout = options.timeout},
       [&](occlComm_t comm, orStream_t stream) {
         const auto [data, count, dtype] = CommBuffer::of_bytes(tensors[0]);
@@ -95,7 +95,7 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::allreduce_coalesced(
       {.name = kName,
        .type = OpType::ALLREDUCE,
        .outputs = tensors,
-       .inputs = {},
+       .inputs = tensors,
        .timeout = options.timeout},
       [&](occlComm_t comm, orStream_t stream) {
         for (const at::Tensor& tensor : tensors) {
@@ -119,7 +119,7 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::reduce(Tensors& tensors,
       {.name = kName,
        .type = OpType::REDUCE,
        .outputs = tensors,
-       .inputs = {},
+       .inputs = tensors,
        .timeout = options.timeout},
       [&](occlComm_t comm, orStream_t stream) {
         const auto [data, count, dtype] = CommBuffer::of_numbers(tensors[0]);

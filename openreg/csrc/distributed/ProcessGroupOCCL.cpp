@@ -67,7 +67,8 @@ ProcessGroupOCCL::ProcessGroupOCCL(c10::intrusive_ptr<c10d::Store> store,
                                    c10::intrusive_ptr<c10d::Backend> host)
     : Backend(host->getRank(), host->getSize()),
       host_(std::move(host)),
-      comm_(make_comm(*store, host_)) {
+      comm_(make_comm(*store, host_)),
+      checks_nan_(c10d::getCvarBool({"TORCH_DIST_NAN_CHECK"}, false)) {
   try {
     init();
     int shares = 0;
@@ -81,6 +82,7 @@ ProcessGroupOCCL::ProcessGroupOCCL(c10::intrusive_ptr<c10d::Store> store,
 }
 
 ProcessGroupOCCL::~ProcessGroupOCCL() {
+  state_->hooks.close();
   occlCommDestroy(comm_);  // an error says that it was destroyed or aborted before
 }
 
@@ -107,7 +109,8 @@ struct ProcessGroupOCCL::Ending {
   static void finished(void* arg, occlResult_t result, const char* text, int source) {
     auto& [work, state, who] = *static_cast<Ending*>(arg);
     if (result == occlSuccess) {
-      work->set_source(source);
+      work->succeed(source);
+      state->hooks.completed(work->key());
       return;
     }
     state->error =
@@ -115,6 +118,9 @@ struct ProcessGroupOCCL::Ending {
     const char* why = state->aborted ? "the group was aborted" : text;
     work->fail(std::make_exception_ptr(
         c10::DistBackendError({__func__, __FILE__, uint32_t{__LINE__}}, who + why)));
+    if (!state->aborted) {
+      state->hooks.failed();
+    }
   }
   static void release(void* arg) { delete static_cast<Ending*>(arg); }
 };
@@ -145,22 +151,32 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::enqueue(const Operation& operation,
   // LITERALINCLUDE END: OCCL_ENQUEUE
   // LITERALINCLUDE START: OCCL_GROUP
   auto state = std::make_shared<WorkState>();
+  auto events = std::make_shared<WorkEvents>(device.type(), timed_, state);
   const std::string who = c10::str(operation.name, " failed on ", where(), ": ");
   auto ending = std::make_unique<Ending>(Ending{state, state_, who});
   const occlGroupOptions_t options{
       operation.name,   who.c_str(),     timeout_of(operation).count(),
       Ending::finished, Ending::release, ending.get()};
-  OCCL_CHECK(occlGroupStart());
+  FlightRecorder& recorder = FlightRecorder::get();
+  const int64_t record = recorder.record(recorded(operation, events));
   try {
-    calls(comm_, native_handle(stream));
+    events->record_start(stream);
+    OCCL_CHECK(occlGroupStart());
+    try {
+      calls(comm_, native_handle(stream));
+    } catch (...) {
+      occlGroupEnd();  // does nothing: a call in the group was refused
+      throw;
+    }
+    OCCL_CHECK(occlGroupEndWith(&options));  // (1)
   } catch (...) {
-    occlGroupEnd();  // does nothing: a call in the group was refused
+    recorder.refuse(record);
     throw;
   }
-  OCCL_CHECK(occlGroupEndWith(&options));  // (1)
   ending.release();
   // LITERALINCLUDE END: OCCL_GROUP
-  collectives_ += !c10d::isP2POp(operation.type);  // also if the lines below throw
+  const bool message = c10d::isP2POp(operation.type);
+  const uint64_t sequence = message ? (++messages_, 0) : ++collectives_;
   // LITERALINCLUDE START: OCCL_IN_FLIGHT
   for (const Tensors& tensors : {operation.outputs, operation.inputs}) {
     for (const at::Tensor& tensor : tensors) {
@@ -168,8 +184,8 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::enqueue(const Operation& operation,
     }
   }
   auto work = c10::make_intrusive<WorkOCCL>(getRank(), operation.type, operation.name,
-                                            stream, state, operation.outputs,
-                                            operation.host_waits);  // (2)
+                                            stream, events, operation.outputs,
+                                            operation.host_waits, sequence);  // (2)
   const std::lock_guard lock(mutex_);
   if (coalesced_) {
     coalesced_->push_back(work);
@@ -196,6 +212,7 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::collective(Operation operation,
       operation.common = c10::toString(dtype);  // the library gets only bytes
     }
   }
+  observe(operation);
   own_memory(operation.outputs, operation.inputs);  // waits, so not under the lock
   OrderedStreams& streams = streams_of({kAll, -1, 0});
   const std::lock_guard order(streams.order);
@@ -215,7 +232,8 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::point_to_point(Direction direction,
   Operation operation{.name = sends ? "occl::send" : "occl::recv",
                       .type = sends ? c10d::OpType::SEND : c10d::OpType::RECV,
                       .outputs = tensors,
-                      .inputs = {}};
+                      .inputs = sends ? tensors : Tensors{},
+                      .peer = peer};
   check_single(operation.name, tensors.size());
   check_tensors(operation.name, tensors);
   if (peer != occlAnySource) {
@@ -226,6 +244,7 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::point_to_point(Direction direction,
                     ", which is not between 0 and 7 * 10**8");
   // LITERALINCLUDE START: OCCL_POINT_TO_POINT
   operation.device = tensors.front().device();
+  observe(operation);
   own_memory(sends ? Tensors{} : tensors, tensors);
   OrderedStreams& streams = streams_of({direction, peer, tag});
   const std::lock_guard order(streams.order);

@@ -17,6 +17,8 @@
 #include <vector>
 
 #include "csrc/Export.h"
+#include "csrc/distributed/FlightRecorder.h"
+#include "csrc/distributed/GroupHooks.h"
 #include "csrc/distributed/WorkOCCL.h"
 
 namespace openreg {
@@ -51,6 +53,8 @@ class OPENREG_EXPORT ProcessGroupOCCL final : public c10d::Backend {
   // what was enqueued.
   void setSequenceNumberForGroup() override {}
   uint64_t getSequenceNumberForGroup() override;
+  // From now on, each Work has a duration.
+  void enableCollectivesTiming() override { timed_ = true; }
 
   WorkPtr broadcast(Tensors& tensors, const c10d::BroadcastOptions& options) override;
   WorkPtr allreduce(Tensors& tensors, const c10d::AllreduceOptions& options) override;
@@ -120,6 +124,23 @@ class OPENREG_EXPORT ProcessGroupOCCL final : public c10d::Backend {
   void abort() override;
   // Waits for everything that was enqueued. Later calls throw.
   void shutdown() override;
+#if OPENREG_TORCH_HAS_HOOKS
+  bool supportsCompletionHooks() const override { return true; }
+  void registerCompletionHook(int64_t id, c10d::CompletionHook hook) override {
+    // Inside the kernel, the event behind it is not recorded: there is no duration yet.
+    state_->hooks.set(id, GroupHooks::OnCompletion([hook](uint64_t key) {
+                        hook({.completionKey = key, .duration_ms = std::nullopt});
+                      }));
+  }
+  void unregisterCompletionHook(int64_t id) override {
+    state_->hooks.erase_on_completion(id);
+  }
+  bool supportsAbortHooks() const override { return true; }
+  void registerAbortHook(int64_t id, c10d::AbortHook hook) override {
+    state_->hooks.set(id, GroupHooks::OnFailure(std::move(hook)));
+  }
+  void unregisterAbortHook(int64_t id) override { state_->hooks.erase_on_failure(id); }
+#endif
   // TIMEOUT or COMM_ERROR if an operation failed on this rank, else SUCCESS.
   c10d::ErrorType getError() override { return state_->error; }
 
@@ -133,7 +154,9 @@ class OPENREG_EXPORT ProcessGroupOCCL final : public c10d::Backend {
     // What the ranks must have in common and the calls do not tell; empty: nothing.
     std::string common = {};
     bool host_waits = false;
+    int peer = -1;  // of a message
     c10::Device device{c10::DeviceType::PrivateUse1};
+    FlightRecorder::Traceback traceback = {};
   };
   // Calls the library, which enqueues on the stream. All calls are one group.
   using Calls = std::function<void(occlComm_t, orStream_t)>;
@@ -164,6 +187,12 @@ class OPENREG_EXPORT ProcessGroupOCCL final : public c10d::Backend {
   // Needs streams.order.
   WorkPtr enqueue(const Operation& operation, OrderedStreams& streams,
                   const Calls& calls);
+  // Describes what is about to be enqueued. Needs streams.order.
+  FlightRecorder::Entry recorded(const Operation& operation, WorkEvents::Ptr events);
+  // What is known before a lock is taken: it takes the GIL, or waits for the device.
+  void observe(Operation& operation) const;
+  // Throws if this rank is about to send a NaN.
+  void check_nan(const Operation& operation) const;
   // Throws if the group was aborted or destroyed.
   void check_not_over(const char* name) const;
   // "rank 0 of 2 in group 1 (evens)".
@@ -173,6 +202,7 @@ class OPENREG_EXPORT ProcessGroupOCCL final : public c10d::Backend {
   struct State {
     std::atomic<bool> aborted = false;
     std::atomic<c10d::ErrorType> error = c10d::ErrorType::SUCCESS;
+    GroupHooks hooks;
   };
   // What the library returns when an operation is over.
   struct Ending;
@@ -180,7 +210,9 @@ class OPENREG_EXPORT ProcessGroupOCCL final : public c10d::Backend {
   const c10::intrusive_ptr<c10d::Backend> host_;
   const occlComm_t comm_;
   const std::shared_ptr<State> state_ = std::make_shared<State>();
-  std::atomic<int64_t> collectives_ = 0;  // so far
+  std::atomic<uint64_t> collectives_ = 0, messages_ = 0;  // so far
+  std::atomic<bool> timed_ = false;
+  const bool checks_nan_;
   std::atomic<bool> shut_down_ = false;
   std::mutex mutex_;  // guards what follows; never held while waiting
   std::map<StreamKey, OrderedStreams> streams_;  // none is ever erased

@@ -4,6 +4,7 @@
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "csrc/runtime/stream/OpenRegStream.h"
@@ -12,19 +13,19 @@ namespace openreg {
 
 // LITERALINCLUDE START: OCCL_WORK
 WorkOCCL::WorkOCCL(int rank, c10d::OpType type, const char* name,
-                   const c10::Stream& stream, WorkState::Ptr state,
-                   std::vector<at::Tensor> outputs, bool host_waits)
+                   const c10::Stream& stream, WorkEvents::Ptr events,
+                   std::vector<at::Tensor> outputs, bool host_waits, uint64_t sequence)
     : c10d::Work(rank, type),
       name_(name),
-      done_(stream.device_type()),
-      state_(std::move(state)),
+      events_(std::move(events)),
       outputs_(std::move(outputs)),
       host_waits_(host_waits),
+      sequence_(sequence),
       future_(c10::make_intrusive<c10::ivalue::Future>(
           c10::ListType::create(c10::TensorType::get()),
           std::vector<c10::Device>{stream.device()})) {
   try {
-    done_.record(stream);
+    events_->record_end(stream);
   } catch (const std::exception&) {
     throw_if_failed();  // it is over already; this says more than the device does
     throw;
@@ -37,7 +38,7 @@ WorkOCCL::WorkOCCL(int rank, c10d::OpType type, const char* name,
 // LITERALINCLUDE START: OCCL_WAIT
 void WorkOCCL::synchronize() {
   throw_if_failed();
-  done_.block(current_stream(done_.device_index()));
+  events_->end().block(current_stream(device_index()));
 }
 
 bool WorkOCCL::wait(std::chrono::milliseconds timeout) {
@@ -53,32 +54,58 @@ c10::intrusive_ptr<WorkOCCL> WorkOCCL::join(
     int rank, const c10::Stream& stream,
     const std::vector<c10::intrusive_ptr<WorkOCCL>>& parts) {
   std::vector<WorkState::Ptr> states;
+  std::vector<WorkEvents::Ptr> events;
   std::vector<at::Tensor> outputs;
   bool host_waits = false;
   for (const auto& part : parts) {
-    part->done_.block(stream);
-    states.push_back(part->state_);
+    part->events_->end().block(stream);
+    states.push_back(part->events_->shared_state());
+    events.push_back(part->events_);
     outputs.insert(outputs.end(), part->outputs_.begin(), part->outputs_.end());
     host_waits |= part->host_waits_;
   }
-  return c10::make_intrusive<WorkOCCL>(rank, c10d::OpType::COALESCED, "occl::coalesced",
-                                       stream, std::make_shared<WorkState>(states),
-                                       outputs, host_waits);
+  const auto joined = std::make_shared<WorkEvents>(
+      stream.device_type(), false, std::make_shared<WorkState>(std::move(states)));
+  auto work = c10::make_intrusive<WorkOCCL>(rank, c10d::OpType::COALESCED,
+                                            "occl::coalesced", stream, joined, outputs,
+                                            host_waits, parts.back()->sequence_);
+  work->parts_ = std::move(events);
+  return work;
 }
 
-bool WorkOCCL::isCompleted() { return state_->error() != nullptr || done_.query(); }
+bool WorkOCCL::isCompleted() {
+  return events_->state().error() != nullptr || events_->end().query();
+}
 
-bool WorkOCCL::isSuccess() const { return state_->error() == nullptr && done_.query(); }
+bool WorkOCCL::isSuccess() const {
+  return events_->state().error() == nullptr && events_->end().query();
+}
 
-std::exception_ptr WorkOCCL::exception() const { return state_->error(); }
+std::exception_ptr WorkOCCL::exception() const { return events_->state().error(); }
 
 int WorkOCCL::sourceRank() const {
   wait_on_host(kNoTimeout);
-  return state_->source();
+  return events_->state().source();
+}
+
+float WorkOCCL::getDuration() const {
+  std::optional<float> duration = events_->duration();
+  if (!parts_.empty()) {
+    duration = 0;
+    for (const WorkEvents::Ptr& part : parts_) {
+      const std::optional<float> one = part->duration();
+      duration = one && duration ? std::max(one, duration) : std::nullopt;
+    }
+  }
+  TORCH_CHECK(
+      duration.has_value(), name_,
+      " has no duration: it has not completed, or the group did not measure "
+      "it; call _enable_collectives_timing() of the group before the operation");
+  return *duration;
 }
 
 void WorkOCCL::throw_if_failed() const {
-  if (const std::exception_ptr error = state_->error()) {
+  if (const std::exception_ptr error = events_->state().error()) {
     std::rethrow_exception(error);
   }
 }
@@ -86,14 +113,14 @@ void WorkOCCL::throw_if_failed() const {
 void WorkOCCL::wait_on_host(std::chrono::milliseconds timeout) const {
   if (timeout == kNoTimeout) {
     try {
-      done_.synchronize();
+      events_->end().synchronize();
     } catch (...) {
       throw_if_failed();  // says more than the device's sticky error
       throw;
     }
   } else {
     const auto last = std::chrono::steady_clock::now() + timeout;
-    while (state_->error() == nullptr && !done_.query()) {
+    while (events_->state().error() == nullptr && !events_->end().query()) {
       TORCH_CHECK_WITH(DistBackendError, std::chrono::steady_clock::now() < last, name_,
                        " is not over after the ", timeout.count(),
                        " ms that wait() was given; it goes on");

@@ -5,13 +5,16 @@
 #include <c10/core/Event.h>
 #include <c10/core/Stream.h>
 
+#include <atomic>
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <torch/csrc/distributed/c10d/Work.hpp>
 #include <vector>
 
 #include "csrc/Export.h"
+#include "csrc/distributed/GroupHooks.h"
 
 namespace openreg {
 
@@ -21,34 +24,58 @@ class WorkState {
  public:
   using Ptr = std::shared_ptr<WorkState>;
   // Of an operation, or of some together.
-  explicit WorkState(std::vector<Ptr> parts = {}) : parts_(std::move(parts)) {}
-  void fail(std::exception_ptr error) {
-    const std::lock_guard lock(mutex_);
-    error_ = std::move(error);
-  }
-  std::exception_ptr error() const {
-    for (const Ptr& part : parts_) {
-      if (const std::exception_ptr error = part->error()) {
-        return error;
-      }
-    }
-    const std::lock_guard lock(mutex_);
-    return error_;
-  }
-  void set_source(int rank) {
-    const std::lock_guard lock(mutex_);
-    source_ = rank;
-  }
-  int source() const {
-    const std::lock_guard lock(mutex_);
-    return source_;
-  }
+  explicit WorkState(std::vector<Ptr> parts = {});
+
+  uint64_t key() const { return key_; }  // never used again in this process
+
+  // The device calls one of them, from inside the kernel.
+  void succeed(int source);
+  void fail(std::exception_ptr error);
+
+  bool succeeded() const;
+  std::exception_ptr error() const;
+  int source() const;  // who sent, for a receive from any rank, or -1
 
  private:
   const std::vector<Ptr> parts_;
-  mutable std::mutex mutex_;
+  const uint64_t key_;
+  mutable std::mutex mutex_;  // guards what follows
   std::exception_ptr error_;
-  int source_ = -1;  // who sent, for a receive from any rank
+  int source_ = -1;
+  bool succeeded_ = false;
+};
+
+// When an operation started and ended. Shared by its Work and the flight recorder, not
+// by the device: inside a kernel, nothing may destroy an event.
+class WorkEvents {
+ public:
+  using Ptr = std::shared_ptr<WorkEvents>;
+  enum class Stage { kScheduled, kStarted, kCompleted };
+
+  // `timed`: duration() is measured.
+  WorkEvents(c10::DeviceType type, bool timed, WorkState::Ptr state);
+
+  // One thread enqueues the operation between the two.
+  void record_start(const c10::Stream& stream);
+  void record_end(const c10::Stream& stream);
+  const c10::Event& end() const { return end_; }
+  const WorkState& state() const { return *state_; }
+  const WorkState::Ptr& shared_state() const { return state_; }
+
+  Stage stage() const;
+  bool over() const;  // nothing changes any more
+  // Milliseconds, without the time in which the operation waited in its stream. Empty
+  // before it has completed, and where it is not timed.
+  std::optional<float> duration() const;
+
+ private:
+  const WorkState::Ptr state_;
+  const bool timed_;
+  c10::Event start_;
+  c10::Event end_;
+  // An event changes when it is recorded: other threads read it afterwards.
+  std::atomic<bool> started_here_ = false;
+  std::atomic<bool> ended_here_ = false;
 };
 
 // Follows torch/csrc/distributed/c10d/Work.hpp; semantics as NCCL's: wait() makes the
@@ -56,15 +83,17 @@ class WorkState {
 class OPENREG_EXPORT WorkOCCL final : public c10d::Work {
  public:
   // Everything enqueued on `stream` so far is the operation. `host_waits`: wait()
-  // returns after the operation, as a barrier must.
+  // returns after the operation, as a barrier must. `sequence`: see
+  // getSequencenumber().
   WorkOCCL(int rank, c10d::OpType type, const char* name, const c10::Stream& stream,
-           WorkState::Ptr state, std::vector<at::Tensor> outputs, bool host_waits);
+           WorkEvents::Ptr events, std::vector<at::Tensor> outputs, bool host_waits,
+           uint64_t sequence);
   // Several operations as one. `stream` waits for them.
   static c10::intrusive_ptr<WorkOCCL> join(
       int rank, const c10::Stream& stream,
       const std::vector<c10::intrusive_ptr<WorkOCCL>>& parts);
 
-  c10::DeviceIndex device_index() const { return done_.device_index(); }
+  c10::DeviceIndex device_index() const { return events_->end().device_index(); }
 
   // Whether it is over, well or not. Does not wait.
   bool isCompleted() override;
@@ -81,6 +110,14 @@ class OPENREG_EXPORT WorkOCCL final : public c10d::Work {
   // Who sent; waits for it. Only a receive from any rank has it.
   int sourceRank() const override;
   std::vector<at::Tensor> result() override { return outputs_; }
+  // Milliseconds of the device. Throws before the operation has completed, and where
+  // ProcessGroupOCCL::enableCollectivesTiming() was not called before it.
+  float getDuration() const override;
+  // Its number among the collectives of the group, from 1; 0 for a message.
+  uint64_t getSequencenumber() const override { return sequence_; }
+#if OPENREG_TORCH_HAS_HOOKS
+  uint64_t getCompletionKey() const override { return events_->state().key(); }
+#endif
   // Already complete, with an event of the stream: callbacks run at once, on streams
   // that wait for the operation.
   c10::intrusive_ptr<c10::ivalue::Future> getFuture() override { return future_; }
@@ -90,10 +127,11 @@ class OPENREG_EXPORT WorkOCCL final : public c10d::Work {
   void wait_on_host(std::chrono::milliseconds timeout) const;
 
   const char* name_;
-  c10::Event done_;
-  WorkState::Ptr state_;
+  WorkEvents::Ptr events_;
+  std::vector<WorkEvents::Ptr> parts_;  // of a join
   std::vector<at::Tensor> outputs_;
   bool host_waits_;
+  uint64_t sequence_;
   c10::intrusive_ptr<c10::ivalue::Future> future_;
 };
 

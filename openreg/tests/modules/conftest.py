@@ -30,6 +30,22 @@ def two(tmp_path_factory):
 
 
 @pytest.fixture
+def ranks(tmp_path):
+    """A group of four, which a test may break."""
+    group = Ranks(4, tmp_path, "cpu:gloo,openreg:occl")
+    yield group
+    group.close()
+
+
+@pytest.fixture
+def traces(tmp_path):
+    """A folder for what the flight recorders of ranks write."""
+    folder = tmp_path / "traces"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
 def alone():
     """A group whose only rank is the test itself."""
     import torch.distributed.tensor._random as tensor_random

@@ -1,8 +1,13 @@
 # Limits of torch.distributed 2.13, as they are today; see docs/ship/known-gaps.md.
+import pickle
+
 import pytest
 import torch
+from torch._C import _distributed_c10d as c10d
 from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
-from torch_release import has_changed
+from torch.distributed.flight_recorder.components.types import Op
+from torch_openreg.openreg import flight_recorder
+from torch_release import has_changed, is_open
 
 
 @pytest.fixture
@@ -85,3 +90,54 @@ def test_gloo_cannot_block_our_stream_but_our_own_work_can(group):
     with pytest.raises(RuntimeError, match=r"Failed to create StreamBlock|CUDA"):
         work.block_current_stream()
     work.wait()
+
+
+@pytest.mark.parametrize("group", ["occl"], indirect=True)
+def test_torchs_flight_recorder_has_no_operation_of_the_group(group):
+    torch.distributed.all_reduce(torch.ones(2, device="openreg"))
+    of_torch = is_open("torch records only its own groups")
+    options = {} if of_torch else {"backend": "occl"}
+    dumped = pickle.loads(c10d._dump_fr_trace(**options)).get("entries", [])
+    names = [entry["profiling_name"] for entry in dumped]
+    assert ("occl:all_reduce" in names) != of_torch
+    assert flight_recorder.entries()[-1]["name"] == "occl::all_reduce"
+
+
+@pytest.mark.parametrize("group", ["occl"], indirect=True)
+def test_the_analysis_of_the_recorder_refuses_the_name_of_the_library(group):
+    torch.distributed.all_reduce(torch.ones(2, device="openreg"))
+    entry = flight_recorder.entries()[-1]
+    assert Op(entry, {"0": {0}}, "0").type == "all_reduce"  # it says "nccl"
+    entry["profiling_name"] = "occl:all_reduce"
+    if is_open("the analysis has a list of libraries"):
+        with pytest.raises(AssertionError, match="name formatting error"):
+            Op(entry, {"0": {0}}, "0")
+    else:
+        assert Op(entry, {"0": {0}}, "0").type == "all_reduce"
+
+
+def test_torchs_check_for_nan_is_for_nccl(monkeypatch):
+    monkeypatch.setenv("TORCH_DIST_NAN_CHECK", "1")
+    monkeypatch.setenv("TORCH_NCCL_NAN_CHECK", "1")
+    torch.distributed.init_process_group(
+        "gloo", store=torch.distributed.HashStore(), rank=0, world_size=1
+    )
+    x = torch.tensor([float("nan")])
+    if is_open("only NCCL checks for NaN"):
+        torch.distributed.all_reduce(x)
+    else:
+        with pytest.raises(RuntimeError, match="NaN found"):
+            torch.distributed.all_reduce(x)
+    torch.distributed.destroy_process_group()
+
+
+def test_without_torchcomms_its_variable_changes_nothing(run_python):
+    program = """
+        import torch, torch.distributed as dist
+        dist.init_process_group("occl", store=dist.HashStore(), rank=0, world_size=1)
+        group = dist.group.WORLD._get_backend(torch.device("openreg"))
+        print(type(group).__name__)
+        dist.destroy_process_group()
+    """
+    process = run_python(program, TORCH_DISTRIBUTED_USE_TORCHCOMMS="1")
+    assert process.stdout == "ProcessGroupOCCL\n", process.stderr

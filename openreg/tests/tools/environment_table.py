@@ -20,7 +20,7 @@ BACKEND += ["openreg/torch_openreg_diagnose"]
 TOOLS = ["setup.py", "noxfile.py", "openreg/starter", "openreg/new_backend.py", "docs"]
 TOOLS += ["openreg/cloning", "openreg/benchmarks", "tests", "openreg/tests/support"]
 READ = re.compile(
-    r"(?:\bgetenv\(|\breadVariable\(|\benviron(?:\.get\(|\[))"
+    r"(?:\bgetenv\(|\breadVariable\(|\bgetCvar\w+\(\{|\benviron(?:\.get\(|\[))"
     r"\s*(?:[\"'](?P<text>\w+)[\"']|(?P<constant>[A-Z]\w+))(?=(?P<behind>[^\n]{0,4}))"
 )
 WRITTEN = re.compile(r"\]\s*=[^=]")  # an assignment reads nothing
@@ -76,6 +76,16 @@ ROWS = {
         "`warn` or `error` where an operator would fall back to the CPU",
         "operators/fallback.md",
         True,
+    ),
+    "TORCH_FR_BUFFER_SIZE": Row(
+        "`2000`",
+        "how many operations the flight recorder keeps; 0: none",
+        "modules/distributed-debugging.md",
+    ),
+    "TORCH_DIST_NAN_CHECK": Row(
+        "`0`",
+        "`1` looks for NaN before each collective",
+        "modules/distributed-debugging.md",
     ),
     "OPENREG_INDUCTOR": Row(
         "`loops`",

@@ -322,6 +322,14 @@ FEATURES = [
         9,
     ),
     Feature(
+        "Records of collectives",
+        False,
+        "`Work::getDuration`, completion and abort hooks",
+        "modules/test_distributed_debugging.py",
+        "modules/distributed-debugging",
+        9,
+    ),
+    Feature(
         "Symmetric memory",
         False,
         "`c10d::symmetric_memory::SymmetricMemoryAllocator`",

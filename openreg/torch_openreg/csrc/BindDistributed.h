@@ -4,6 +4,7 @@
 #include <torch/csrc/utils/pybind.h>
 
 #include "csrc/distributed/ProcessGroupOCCL.h"
+#include "torch_openreg/csrc/BindFlightRecorder.h"
 #include "torch_openreg/csrc/NoGil.h"
 
 // LITERALINCLUDE START: NO_GIL_HOLDER
@@ -61,6 +62,7 @@ inline void bind_distributed(py::module_& m) {
       .def(
           "perform_nocolor_split", [](ProcessGroupOCCL&, const py::object&) {},
           py::arg("device"), "Called on ranks that a new group leaves out.");
+  bind_flight_recorder(m);
 }
 // LITERALINCLUDE END: BIND_OCCL
 

@@ -1,0 +1,99 @@
+// The last operations of all groups of this process; see
+// docs/modules/distributed-debugging.md.
+#include "csrc/distributed/FlightRecorder.h"
+
+#include <c10/util/ApproximateClock.h>
+
+#include <torch/csrc/distributed/c10d/Utils.hpp>
+
+namespace openreg {
+namespace {
+
+// Returns whether nothing changes any more. The events of the driver go then.
+bool settle(FlightRecorder::Entry& entry) {
+  if (entry.events == nullptr) {
+    return true;
+  }
+  try {
+    const bool over = entry.events->over();
+    entry.stage = entry.events->stage();
+    entry.duration = entry.events->duration();
+    if (!over) {
+      return false;
+    }
+  } catch (const std::exception&) {
+    // The device has a fault. What it has dropped remains as it was last seen.
+  }
+  entry.events.reset();
+  return true;
+}
+
+}  // namespace
+
+FlightRecorder& FlightRecorder::get() {
+  static auto* recorder = new FlightRecorder;  // leaks: it refers to objects of Python
+  return *recorder;
+}
+
+FlightRecorder::FlightRecorder()
+    : capacity_(c10d::getCvarInt({"TORCH_FR_BUFFER_SIZE"}, 2000)) {}
+
+FlightRecorder::Tensors FlightRecorder::Tensors::of(
+    const std::vector<at::Tensor>& tensors) {
+  Tensors result;
+  for (const at::Tensor& tensor : tensors) {
+    result.sizes.push_back(tensor.sizes().vec());
+    result.dtypes.push_back(tensor.scalar_type());
+  }
+  return result;
+}
+
+FlightRecorder::Traceback FlightRecorder::traceback() const {
+  return capacity_ == 0 ? nullptr : torch::CapturedTraceback::gather(true, true, false);
+}
+
+// LITERALINCLUDE START: RECORDER_RECORD
+int64_t FlightRecorder::record(Entry entry) {
+  if (capacity_ == 0) {
+    return -1;
+  }
+  entry.nanoseconds = c10::getTime();
+  const std::lock_guard lock(mutex_);
+  entry.id = next_++;
+  entries_.push_back(std::move(entry));
+  if (entries_.size() > capacity_) {
+    entries_.pop_front();
+  }
+  const int64_t first = entries_.front().id;
+  for (settled_ = std::max(settled_, first); settled_ < next_; ++settled_) {  // (1)
+    if (!settle(entries_[settled_ - first])) {
+      break;
+    }
+  }
+  return next_ - 1;
+}
+// LITERALINCLUDE END: RECORDER_RECORD
+
+void FlightRecorder::refuse(int64_t id) {
+  const std::lock_guard lock(mutex_);
+  for (Entry& entry : entries_) {
+    if (entry.id == id) {
+      entry.refused = true;
+      entry.events.reset();
+    }
+  }
+}
+
+std::vector<FlightRecorder::Entry> FlightRecorder::entries() {
+  const std::lock_guard lock(mutex_);
+  std::vector<Entry> result;
+  for (Entry& entry : entries_) {
+    settle(entry);
+    if (!entry.refused) {
+      result.push_back(entry);
+    }
+  }
+  return result;
+}
+
+}  // namespace openreg

@@ -1,0 +1,69 @@
+// What the flight recorder holds, in the format of torch's dumps; see
+// docs/modules/distributed-debugging.md.
+#pragma once
+
+#include <torch/csrc/utils/pybind.h>
+
+#include "csrc/distributed/FlightRecorder.h"
+
+namespace openreg {
+
+namespace py = pybind11;
+
+inline py::list frames_of(const FlightRecorder::Traceback& traceback) {
+  const torch::SymbolizedTracebacks symbols = torch::symbolize({traceback.get()});
+  py::list result;
+  for (const uint64_t index : symbols.tracebacks.at(0)) {
+    const auto& frame = symbols.all_frames.at(index);
+    py::dict one;
+    one["name"] = frame.funcname;
+    one["filename"] = frame.filename;
+    one["line"] = frame.lineno;
+    result.append(one);
+  }
+  return result;
+}
+
+inline std::vector<std::string> names_of(const std::vector<at::ScalarType>& dtypes) {
+  std::vector<std::string> result;
+  for (const at::ScalarType dtype : dtypes) {
+    result.emplace_back(c10::toString(dtype));
+  }
+  return result;
+}
+
+inline py::dict as_dict(const FlightRecorder::Entry& entry) {
+  constexpr const char* kStates[] = {"scheduled", "started", "completed"};
+  py::dict result;
+  result["record_id"] = entry.id;
+  result["process_group"] = std::make_pair(entry.group, entry.description);
+  result["ranks"] = entry.ranks;
+  result["collective_seq_id"] = entry.collectives;
+  result["p2p_seq_id"] = entry.messages;
+  result["is_p2p"] = entry.is_message;
+  result["name"] = entry.name;
+  result["rank"] = entry.rank;
+  result["peer"] = entry.peer;
+  result["input_sizes"] = entry.inputs.sizes;
+  result["input_dtypes"] = names_of(entry.inputs.dtypes);
+  result["output_sizes"] = entry.outputs.sizes;
+  result["output_dtypes"] = names_of(entry.outputs.dtypes);
+  result["state"] = kStates[static_cast<int>(entry.stage)];
+  result["duration_ms"] = entry.duration;
+  result["timeout_ms"] = entry.timeout.count();
+  result["time_created_ns"] = entry.nanoseconds;
+  result["frames"] = frames_of(entry.traceback);
+  return result;
+}
+
+inline void bind_flight_recorder(py::module_& m) {
+  m.def("_flight_recorder_entries", [] {
+    py::list result;
+    for (const FlightRecorder::Entry& entry : FlightRecorder::get().entries()) {
+      result.append(as_dict(entry));
+    }
+    return result;
+  });
+}
+
+}  // namespace openreg
