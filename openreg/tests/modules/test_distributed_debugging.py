@@ -163,7 +163,7 @@ def slow(state):
         mine = entries(state)[-1]["duration_ms"]
         assert mine == work._get_duration() > 0
         dist.all_gather_object(gathered, mine, group=state["cpu"])
-        # A busy machine may hold up the culprit between the start and the end, too.
+        # A busy machine may also hold up the culprit between the start and the end.
         if gathered[CULPRIT] < LATE or time.monotonic() > give_up:
             return gathered
     return gathered

@@ -16,7 +16,7 @@ def dump(state: dict[str, Any], folder: str) -> str:
 
 
 def entries(state: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return what this rank has recorded; a function for ranks, too."""
+    """Return what this rank has recorded; ranks may run it."""
     return flight_recorder.entries()
 
 
