@@ -30,9 +30,10 @@ def try_serving(session: nox.Session, tools: Path, docs_tools: Path) -> None:
         quiet = ["-W", "ignore", "--no-header"]  # vLLM's warnings are not ours
         pytest = ["python", "-m", "pytest", *quiet]
         # A process for each file, because vLLM keeps much in global variables.
-        files = [str(path) for path in sorted((ROOT / TESTS).glob("test_*.py"))]
-        for chosen in [[TESTS, *session.posargs]] if session.posargs else zip(files):
-            run(session, tools, *pytest, *chosen)
+        files = sorted(map(str, (ROOT / TESTS).glob("test_*.py")))
+        chosen = session.posargs
+        for names in [[TESTS, *chosen]] if chosen else [[name] for name in files]:
+            run(session, tools, *pytest, *names)
     if session.posargs:
         return
     (packages,) = tools.parent.glob("lib/python3.*/site-packages")
