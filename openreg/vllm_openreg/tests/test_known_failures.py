@@ -61,7 +61,7 @@ def test_slots_without_the_replaced_kernel(run_python, models):
         LLM({str(models / "llama")!r}, **sizes).generate("the")
     """
     done = run_python(program, VLLM_ENABLE_V1_MULTIPROCESSING="0")
-    assert "TypeError: 'function' object is not subscriptable" in done.stderr
+    assert "Cannot inspect kernel parameters for function" in done.stderr
 
 
 def test_name_of_an_attention_backend(engine, monkeypatch):
@@ -86,6 +86,7 @@ def test_speculation_is_refused(engine):
 
 
 def test_speculation_without_the_refusal(engine, monkeypatch):
+    """With numba, the next thing that is missing would be torch.cuda.Stream."""
     choose = OpenRegPlatform.check_and_update_config
 
     def configure(config):
@@ -95,7 +96,7 @@ def test_speculation_without_the_refusal(engine, monkeypatch):
 
     replace(monkeypatch, "check_and_update_config", configure)
     speculation = {"method": "ngram", "num_speculative_tokens": 2}
-    with pytest.raises(RuntimeError, match=r"torch.cuda.Stream requires CUDA"):
+    with pytest.raises(ModuleNotFoundError, match="numba"):
         engine("llama", speculative_config=speculation)
 
 

@@ -52,7 +52,8 @@ def paged_attention(
         if begin == end:  # a row that only fills the batch
             continue
         past = length - (end - begin)
-        first = max(0, past - window + 1) // size if window else 0  # (1)
+        reached = max(0, past - window + 1) if window else 0  # (1)
+        first = reached // size
         table = block_table[request, first : -(-length // size)]
         cached = pages[table].flatten(0, 1)[: length - first * size].transpose(0, 1)
         mask = visible(past, length, first * size, window, query.device)
