@@ -146,7 +146,9 @@ class Torch(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         if name not in self._kept:
             return None
-        return importlib.machinery.ModuleSpec(name, self)
+        made = self._kept[name].__spec__  # builds read from it where torch is
+        origin = made.origin if made is not None else None
+        return importlib.machinery.ModuleSpec(name, self, origin=origin)
 
     def create_module(self, spec: Any) -> types.ModuleType:
         return self._kept[spec.name]

@@ -41,6 +41,7 @@ PROGRAMS = [
     "ulimit -n 99; python -c 'import resource as r; print(r.getrlimit(7))'",
     "python -V",
     "PYTHONHASHSEED=7 python -c 'print(hash(\"x\"))'",
+    "python -c 'import importlib.util as u; print(u.find_spec(\"torch\").origin)'",
     "python -c 'import torch.nn.functional, numpy.linalg; print(numpy.linalg)'",
     "echo 'import multiprocessing as m\ndef f(): print(__name__)\n"
     'if __name__ == "__main__":\n p = m.get_context("spawn").Process(target=f)'

@@ -3,11 +3,28 @@
 #include "csrc/distributed/FlightRecorder.h"
 
 #include <c10/util/ApproximateClock.h>
+#include <c10/util/Exception.h>
+#include <c10/util/env.h>
 
-#include <torch/csrc/distributed/c10d/Utils.hpp>
+#include <charconv>
 
 namespace openreg {
 namespace {
+
+// As c10d::getCvarInt() reads it, whose header includes all of ATen.
+size_t buffer_size() {
+  const auto text = c10::utils::get_env("TORCH_FR_BUFFER_SIZE");
+  if (!text.has_value()) {
+    return 2000;
+  }
+  size_t size = 0;
+  const char* last = text->data() + text->size();
+  const auto [end, error] = std::from_chars(text->data(), last, size);
+  TORCH_CHECK_VALUE(error == std::errc() && end == last,
+                    "openreg: TORCH_FR_BUFFER_SIZE is '", *text,
+                    "', not a number of operations; set it to 0 to record none");
+  return size;
+}
 
 // Returns whether nothing changes any more. The events of the driver go then.
 bool settle(FlightRecorder::Entry& entry) {
@@ -35,8 +52,7 @@ FlightRecorder& FlightRecorder::get() {
   return *recorder;
 }
 
-FlightRecorder::FlightRecorder()
-    : capacity_(c10d::getCvarInt({"TORCH_FR_BUFFER_SIZE"}, 2000)) {}
+FlightRecorder::FlightRecorder() : capacity_(buffer_size()) {}
 
 FlightRecorder::Tensors FlightRecorder::Tensors::of(
     const std::vector<at::Tensor>& tensors) {

@@ -4,6 +4,7 @@
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <c10/util/Logging.h>
+#include <c10/util/env.h>
 
 #include "csrc/aten/common/TensorMemory.h"
 #include "csrc/distributed/Checks.h"
@@ -68,7 +69,7 @@ ProcessGroupOCCL::ProcessGroupOCCL(c10::intrusive_ptr<c10d::Store> store,
     : Backend(host->getRank(), host->getSize()),
       host_(std::move(host)),
       comm_(make_comm(*store, host_)),
-      checks_nan_(c10d::getCvarBool({"TORCH_DIST_NAN_CHECK"}, false)) {
+      checks_nan_(c10::utils::check_env("TORCH_DIST_NAN_CHECK").value_or(false)) {
   try {
     init();
     int shares = 0;

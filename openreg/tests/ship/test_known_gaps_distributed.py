@@ -7,7 +7,7 @@ from torch._C import _distributed_c10d as c10d
 from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
 from torch.distributed.flight_recorder.components.types import Op
 from torch_openreg.openreg import flight_recorder
-from torch_release import has_changed, is_open
+from torch_release import has_changed
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def test_gloo_cannot_block_our_stream_but_our_own_work_can(group):
 @pytest.mark.parametrize("group", ["occl"], indirect=True)
 def test_torchs_flight_recorder_has_no_operation_of_the_group(group):
     torch.distributed.all_reduce(torch.ones(2, device="openreg"))
-    of_torch = is_open("torch records only its own groups")
+    of_torch = not has_changed("torch records every group")
     options = {} if of_torch else {"backend": "occl"}
     dumped = pickle.loads(c10d._dump_fr_trace(**options)).get("entries", [])
     names = [entry["profiling_name"] for entry in dumped]
@@ -109,7 +109,7 @@ def test_the_analysis_of_the_recorder_refuses_the_name_of_the_library(group):
     entry = flight_recorder.entries()[-1]
     assert Op(entry, {"0": {0}}, "0").type == "all_reduce"  # it says "nccl"
     entry["profiling_name"] = "occl:all_reduce"
-    if is_open("the analysis has a list of libraries"):
+    if not has_changed("the analysis accepts every library"):
         with pytest.raises(AssertionError, match="name formatting error"):
             Op(entry, {"0": {0}}, "0")
     else:
@@ -123,7 +123,7 @@ def test_torchs_check_for_nan_is_for_nccl(monkeypatch):
         "gloo", store=torch.distributed.HashStore(), rank=0, world_size=1
     )
     x = torch.tensor([float("nan")])
-    if is_open("only NCCL checks for NaN"):
+    if not has_changed("every group checks for NaN"):
         torch.distributed.all_reduce(x)
     else:
         with pytest.raises(RuntimeError, match="NaN found"):

@@ -31,6 +31,8 @@ CLOSED = {
     "A quote in the name of a range breaks the trace": (
         "a trace replaces quotes in names"
     ),
+    "The flight recorder has a list of libraries": "torch records every group",
+    "Only NCCL checks for NaN": "every group checks for NaN",
 }
 OTHER_SECTIONS = {"Recap", "What a signal means"}
 

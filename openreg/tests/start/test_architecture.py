@@ -154,6 +154,7 @@ WITHOUT_PYTHON = (
     r"|distributed/c10d/(Backend|GroupRegistry|PrefixStore|ProcessGroup|Store|Types|Work"
     r"|reducer_timer|symm_mem/SymmetricMemory)\.hpp"
     r"|profiler/(standalone/privateuse1_(observer|profiler)|stubs/base)\.h"
+    r"|profiler/combined_traceback\.h"
 )
 
 

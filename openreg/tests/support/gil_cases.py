@@ -87,6 +87,7 @@ RETURNS: dict[str, Callable[[Case], Any]] = {
     "_check_device_index": lambda c: _C._check_device_index(0),
     "_device_properties": lambda c: _C._device_properties(0),
     "_initialize": lambda c: _C._initialize(),
+    "_flight_recorder_entries": lambda c: _C._flight_recorder_entries(),
     "_is_initialized": lambda c: _C._is_initialized(),
     "_is_in_bad_fork": lambda c: _C._is_in_bad_fork(),
     "_default_generator": lambda c: _C._default_generator(0),
