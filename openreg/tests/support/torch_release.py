@@ -44,6 +44,7 @@ CHANGED_IN = {
     "get_device_module asks no hooks": (2, 14),
     "a checkpoint saves the state of seeds": (2, 14),
     "groups end with their process": (2, 14),
+    # LITERALINCLUDE END: CHANGED_IN
     "test classes have a class of hardware": (2, 14),
     "a trace replaces quotes in names": (2, 14),
     "every group checks for NaN": (2, 14),
@@ -57,8 +58,6 @@ CHANGED_IN = {
     "a second import of torch has its own error": (2, 15),
     "tests count accelerators and ask for capabilities": (2, 15),
 }
-
-# LITERALINCLUDE END: CHANGED_IN
 
 
 def has_changed(what: str) -> bool:
