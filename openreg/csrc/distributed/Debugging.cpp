@@ -8,26 +8,29 @@
 namespace openreg {
 
 // LITERALINCLUDE START: OCCL_RECORDED
-FlightRecorder::Entry ProcessGroupOCCL::recorded(const Operation& operation,
-                                                 WorkEvents::Ptr events) {
+int64_t ProcessGroupOCCL::record(const Operation& operation, WorkEvents::Ptr events) {
+  FlightRecorder& recorder = FlightRecorder::get();
+  if (!recorder.is_on()) {
+    return -1;
+  }
   const bool message = c10d::isP2POp(operation.type);
   // A rank that only receives has no inputs. torch's analysis compares those of all.
   const Tensors& inputs =
       operation.inputs.empty() ? operation.outputs : operation.inputs;
-  return {.group = getGroupUid(),
-          .description = getGroupDesc(),
-          .ranks = host_->getBackendOptions()->global_ranks_in_group,
-          .name = operation.name,
-          .rank = getRank(),
-          .peer = operation.peer,
-          .is_message = message,
-          .collectives = collectives_ + (message ? 0 : 1),  // (1)
-          .messages = messages_ + (message ? 1 : 0),
-          .inputs = FlightRecorder::Tensors::of(inputs),
-          .outputs = FlightRecorder::Tensors::of(operation.outputs),
-          .timeout = timeout_of(operation),
-          .traceback = operation.traceback,
-          .events = std::move(events)};
+  return recorder.record({.group = getGroupUid(),
+                          .description = getGroupDesc(),
+                          .ranks = host_->getBackendOptions()->global_ranks_in_group,
+                          .name = operation.name,
+                          .rank = getRank(),
+                          .peer = operation.peer,
+                          .is_message = message,
+                          .collectives = collectives_ + (message ? 0 : 1),  // (1)
+                          .messages = messages_ + (message ? 1 : 0),
+                          .inputs = FlightRecorder::Tensors::of(inputs),
+                          .outputs = FlightRecorder::Tensors::of(operation.outputs),
+                          .timeout = timeout_of(operation),
+                          .traceback = operation.traceback,
+                          .events = std::move(events)});
 }
 // LITERALINCLUDE END: OCCL_RECORDED
 

@@ -65,14 +65,11 @@ FlightRecorder::Tensors FlightRecorder::Tensors::of(
 }
 
 FlightRecorder::Traceback FlightRecorder::traceback() const {
-  return capacity_ == 0 ? nullptr : torch::CapturedTraceback::gather(true, true, false);
+  return is_on() ? torch::CapturedTraceback::gather(true, true, false) : nullptr;
 }
 
 // LITERALINCLUDE START: RECORDER_RECORD
 int64_t FlightRecorder::record(Entry entry) {
-  if (capacity_ == 0) {
-    return -1;
-  }
   entry.nanoseconds = c10::getTime();
   const std::lock_guard lock(mutex_);
   entry.id = next_++;

@@ -48,10 +48,11 @@ class OPENREG_EXPORT FlightRecorder {
 
   static FlightRecorder& get();
 
+  bool is_on() const { return capacity_ != 0; }
   // Where the caller is, in Python; null if nothing is recorded. May take the GIL: call
   // it without a lock.
   Traceback traceback() const;
-  // Returns what refuse() takes.
+  // Needs is_on(). Returns what refuse() takes.
   int64_t record(Entry entry);
   // The library did not accept the operation.
   void refuse(int64_t id);

@@ -158,8 +158,7 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::enqueue(const Operation& operation,
   const occlGroupOptions_t options{
       operation.name,   who.c_str(),     timeout_of(operation).count(),
       Ending::finished, Ending::release, ending.get()};
-  FlightRecorder& recorder = FlightRecorder::get();
-  const int64_t record = recorder.record(recorded(operation, events));
+  const int64_t number = record(operation, events);
   try {
     events->record_start(stream);
     OCCL_CHECK(occlGroupStart());
@@ -171,7 +170,7 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::enqueue(const Operation& operation,
     }
     OCCL_CHECK(occlGroupEndWith(&options));  // (1)
   } catch (...) {
-    recorder.refuse(record);
+    FlightRecorder::get().refuse(number);
     throw;
   }
   ending.release();

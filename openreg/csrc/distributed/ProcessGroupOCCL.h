@@ -187,8 +187,9 @@ class OPENREG_EXPORT ProcessGroupOCCL final : public c10d::Backend {
   // Needs streams.order.
   WorkPtr enqueue(const Operation& operation, OrderedStreams& streams,
                   const Calls& calls);
-  // Describes what is about to be enqueued. Needs streams.order.
-  FlightRecorder::Entry recorded(const Operation& operation, WorkEvents::Ptr events);
+  // Lets the flight recorder keep what is about to be enqueued; returns what
+  // FlightRecorder::refuse() takes. Needs streams.order.
+  int64_t record(const Operation& operation, WorkEvents::Ptr events);
   // What is known before a lock is taken: it takes the GIL, or waits for the device.
   void observe(Operation& operation) const;
   // Throws if this rank is about to send a NaN.

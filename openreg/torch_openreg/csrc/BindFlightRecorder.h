@@ -5,24 +5,11 @@
 #include <torch/csrc/utils/pybind.h>
 
 #include "csrc/distributed/FlightRecorder.h"
+#include "torch_openreg/csrc/Frames.h"
 
 namespace openreg {
 
 namespace py = pybind11;
-
-inline py::list frames_of(const FlightRecorder::Traceback& traceback) {
-  const torch::SymbolizedTracebacks symbols = torch::symbolize({traceback.get()});
-  py::list result;
-  for (const uint64_t index : symbols.tracebacks.at(0)) {
-    const auto& frame = symbols.all_frames.at(index);
-    py::dict one;
-    one["name"] = frame.funcname;
-    one["filename"] = frame.filename;
-    one["line"] = frame.lineno;
-    result.append(one);
-  }
-  return result;
-}
 
 inline std::vector<std::string> names_of(const std::vector<at::ScalarType>& dtypes) {
   std::vector<std::string> result;
@@ -32,7 +19,7 @@ inline std::vector<std::string> names_of(const std::vector<at::ScalarType>& dtyp
   return result;
 }
 
-inline py::dict as_dict(const FlightRecorder::Entry& entry) {
+inline py::dict as_dict(const FlightRecorder::Entry& entry, const Frames& frames) {
   constexpr const char* kStates[] = {"scheduled", "started", "completed"};
   py::dict result;
   result["record_id"] = entry.id;
@@ -52,15 +39,21 @@ inline py::dict as_dict(const FlightRecorder::Entry& entry) {
   result["duration_ms"] = entry.duration;
   result["timeout_ms"] = entry.timeout.count();
   result["time_created_ns"] = entry.nanoseconds;
-  result["frames"] = frames_of(entry.traceback);
+  result["frames"] = frames.of(entry.traceback);
   return result;
 }
 
 inline void bind_flight_recorder(py::module_& m) {
   m.def("_flight_recorder_entries", [] {
+    const std::vector<FlightRecorder::Entry> entries = FlightRecorder::get().entries();
+    Frames frames;
+    for (const FlightRecorder::Entry& entry : entries) {
+      frames.add(entry.traceback);
+    }
+    frames.look_up();
     py::list result;
-    for (const FlightRecorder::Entry& entry : FlightRecorder::get().entries()) {
-      result.append(as_dict(entry));
+    for (const FlightRecorder::Entry& entry : entries) {
+      result.append(as_dict(entry, frames));
     }
     return result;
   });

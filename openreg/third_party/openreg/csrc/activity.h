@@ -10,7 +10,7 @@ namespace openreg::driver {
 
 // LITERALINCLUDE START: RECORDING
 // Whether a client records: all that is read while none does. Acquire: a call that sees
-// it must see the clock that was chosen before, on processors that reorder loads too.
+// it must see the clock that was chosen before, also on processors that reorder loads.
 extern std::atomic<bool> activityRecorded;
 inline bool recording() { return activityRecorded.load(std::memory_order_acquire); }
 // LITERALINCLUDE END: RECORDING
