@@ -4,12 +4,11 @@ import gc
 import os
 import subprocess
 import sys
-import textwrap
 
 import backend
 import pytest
 import torch
-from forkserver import ForkServer
+from forkserver import ForkServer, run_new
 from patience import PATIENCE
 
 collect_ignore = ["clients"]  # what they import is in the environment of nox -s clients
@@ -111,13 +110,7 @@ def run_python():
     """Run a program in a new interpreter; return the finished process."""
 
     def run(program: str, **env: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-P", "-c", textwrap.dedent(program)],
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-            env=_environment(env),
-        )
+        return run_new(program, _environment(env))
 
     return run
 

@@ -11,6 +11,7 @@ from typing import Any
 import nox
 
 from nox_support.environments import ROOT, fingerprint, is_current, run, step
+from nox_support.site import run_pages_with
 from nox_support.starter import WITHOUT_OPENREG
 
 DEVICE = ROOT / "openreg/devices/opencl"
@@ -64,7 +65,7 @@ def try_opencl(
     if session.posargs != ["drop-in"]:
         build_copy(session, tools, sources)
         try_copy(session, tools)
-        run_its_pages(session, docs_tools)
+        run_pages_with(session, docs_tools, OPENCL_PAGES, with_ocl())
 
 
 def try_drop_in(session: nox.Session, tools: Path) -> None:
@@ -117,13 +118,6 @@ def try_copy(session: nox.Session, tools: Path) -> None:
         run(session, tools, *pytest, *where, str(DEVICE / "tests"), env=env)
     with step(session, "judging the device ocl"):
         judge(session, tools, "ocl", env)
-
-
-def run_its_pages(session: nox.Session, tools: Path) -> None:
-    """Run the examples of the pages about this device, on it."""
-    pages = [str(page) for page in sorted((ROOT / OPENCL_PAGES).glob("*.md"))]
-    with step(session, "running the examples of its pages"):
-        run(session, tools, "python", "docs/_ext/run_pages.py", *pages, env=with_ocl())
 
 
 def record(session: nox.Session, tools: Path, commit: str) -> None:

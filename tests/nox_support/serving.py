@@ -9,6 +9,7 @@ import nox
 
 from nox_support.environments import ROOT, is_current, run, step
 from nox_support.kit import install_package
+from nox_support.site import run_pages_with, with_packages_of
 
 PACKAGE = "openreg/vllm_openreg"
 SOURCES = [f"{PACKAGE}/pyproject.toml", f"{PACKAGE}/vllm_openreg"]
@@ -34,13 +35,8 @@ def try_serving(session: nox.Session, tools: Path, docs_tools: Path) -> None:
         chosen = session.posargs
         for names in [[TESTS, *chosen]] if chosen else [[name] for name in files]:
             run(session, tools, *pytest, *names)
-    if session.posargs:
-        return
-    (packages,) = tools.parent.glob("lib/python3.*/site-packages")
-    with step(session, "running the examples of its pages"):
-        pages = sorted(map(str, ROOT.glob(f"{SERVING_PAGES}*.md")))
-        command = ["python", "docs/_ext/run_pages.py", *pages]
-        run(session, docs_tools, *command, env={"PYTHONPATH": str(packages)})
+    if not session.posargs:
+        run_pages_with(session, docs_tools, SERVING_PAGES, with_packages_of(tools))
 
 
 # LITERALINCLUDE START: INSTALL_VLLM

@@ -36,6 +36,26 @@ def find_pages() -> list[Path]:
     return [page for page in pages if "/_" not in f"/{page.relative_to(docs)}"]
 
 
+def run_pages_with(
+    session: nox.Session, tools: Path, start: str, env: dict[str, str]
+) -> None:
+    """Run the examples of the pages whose names start so, in another environment.
+
+    Args:
+        tools: of the environment that runs pages.
+        env: in which they find what no other page needs.
+    """
+    pages = sorted(map(str, ROOT.glob(f"{start}*.md")))
+    with step(session, "running the examples of its pages"):
+        run(session, tools, "python", "docs/_ext/run_pages.py", *pages, env=env)
+
+
+def with_packages_of(tools: Path) -> dict[str, str]:
+    """Variables that let Python find the packages of another environment."""
+    (packages,) = tools.parent.glob("lib/python3.*/site-packages")
+    return {"PYTHONPATH": str(packages)}
+
+
 def frame_of(sources: list[str]) -> str:
     """A key of all that the site is made of, except the prose of its pages."""
     pages = set(find_pages())

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import nox
 
-from nox_support.environments import ROOT, run, step
+from nox_support.environments import run, step
 from nox_support.kit import install_package
+from nox_support.site import run_pages_with, with_packages_of
 
 PACKAGE = "openreg/triton_openreg"
 SOURCES = [f"{PACKAGE}/pyproject.toml", f"{PACKAGE}/triton_openreg"]
@@ -42,18 +43,7 @@ def try_triton(
     with step(session, "tests of the Triton backend"):
         pytest = ["python", "-m", "pytest", *parallel, *fewer, TESTS]
         run(session, tools, *pytest, env={"HF_HUB_OFFLINE": "1"})
-    run_its_pages(session, tools, docs_tools)
-
-
-def run_its_pages(session: nox.Session, tools: Path, docs_tools: Path) -> None:
-    """Run the examples of the pages about Triton."""
-    pages = sorted(map(str, ROOT.glob(f"{TRITON_PAGES}*.md")))
-    if not pages:
-        return
-    (packages,) = tools.parent.glob("lib/python3.*/site-packages")
-    with step(session, "running the examples of its pages"):
-        command = ["python", "docs/_ext/run_pages.py", *pages]
-        run(session, docs_tools, *command, env={"PYTHONPATH": str(packages)})
+    run_pages_with(session, docs_tools, TRITON_PAGES, with_packages_of(tools))
 
 
 def record(session: nox.Session, tools: Path, commit: str) -> None:

@@ -21,6 +21,18 @@ from pathlib import Path
 
 from patience import PATIENCE
 
+
+def run_new(program: str, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """Run a program in a new interpreter with this environment."""
+    return subprocess.run(
+        [sys.executable, "-P", "-c", textwrap.dedent(program)],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        env=env,
+    )
+
+
 # The main module of a forked program must be as empty as that of `python -c`.
 MAIN = """
 import sys

@@ -1,12 +1,10 @@
 # What the tests of the Triton backend share; see docs/modules/triton.md.
 import os
 import subprocess
-import sys
-import textwrap
 
 import pytest
 import torch
-from patience import PATIENCE
+from forkserver import run_new
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -36,13 +34,7 @@ def run_python():
     """Run a program in a new interpreter; return the finished process."""
 
     def run(program: str, **env: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-P", "-c", textwrap.dedent(program)],
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-            env={**os.environ, **env},
-        )
+        return run_new(program, {**os.environ, **env})
 
     return run
 

@@ -2,12 +2,11 @@
 import os
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
 
 import pytest
 import torch
-from patience import PATIENCE
+from forkserver import run_new
 
 # Before vLLM is imported: no statistics to its authors, no look for models elsewhere.
 os.environ.update(VLLM_NO_USAGE_STATS="1", HF_HUB_OFFLINE="1")
@@ -21,6 +20,15 @@ SMALL = {
     "kv_cache_memory_bytes": 1 << 22,
     "seed": 0,
 }
+
+
+@pytest.fixture
+def no_fallback():
+    """Numbers that repeat, and no operator of the test may fall back to the CPU."""
+    torch.manual_seed(0)
+    torch.openreg.reset_fallback_counts()
+    yield
+    assert not dict(torch.openreg.fallback_counts())
 
 
 @pytest.fixture(scope="session")
@@ -103,12 +111,6 @@ def run_python():
     """Run a program in a new interpreter; return the finished process."""
 
     def run(program: str, **env: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-P", "-c", textwrap.dedent(program)],
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-            env={**os.environ, **env},
-        )
+        return run_new(program, {**os.environ, **env})
 
     return run

@@ -79,6 +79,14 @@ def test_torch_compile(greedy, backend):
     assert counters["stats"]["unique_graphs"] > 0
 
 
+def likelihoods(model, output):
+    """The reference's logarithms for each token that was generated, and any other."""
+    ids, chosen = output.prompt_token_ids, output.outputs[0].token_ids
+    with torch.no_grad():
+        logits = model(torch.tensor([[*ids, *chosen]])).logits[0, len(ids) - 1 : -1]
+    return logits.float().log_softmax(-1)
+
+
 def test_half_precision(engine, models):
     """Each token is as likely as the best one, for the reference in bfloat16."""
     from transformers import AutoModelForCausalLM
@@ -88,10 +96,7 @@ def test_half_precision(engine, models):
     params = SamplingParams(temperature=0, max_tokens=12, ignore_eos=True, logprobs=0)
     model = AutoModelForCausalLM.from_pretrained(models / "llama", dtype=torch.bfloat16)
     for output in llm.generate(PROMPTS, params, use_tqdm=False):
-        ids, chosen = output.prompt_token_ids, output.outputs[0].token_ids
-        with torch.no_grad():
-            logits = model(torch.tensor([[*ids, *chosen]])).logits[0, len(ids) - 1 : -1]
-        likely = logits.float().log_softmax(-1)
+        chosen, likely = output.outputs[0].token_ids, likelihoods(model, output)
         expected = likely.gather(1, torch.tensor(chosen)[:, None])[:, 0]
         given = [
             step[token].logprob
@@ -110,11 +115,8 @@ def test_log_probabilities(engine, models):
     params = SamplingParams(temperature=0, max_tokens=8, ignore_eos=True, logprobs=3)
     model = AutoModelForCausalLM.from_pretrained(models / "llama", dtype=torch.float32)
     for output in llm.generate(PROMPTS, params, use_tqdm=False):
-        ids, chosen = output.prompt_token_ids, output.outputs[0].token_ids
-        with torch.no_grad():
-            logits = model(torch.tensor([[*ids, *chosen]])).logits[0, len(ids) - 1 : -1]
-        likely = logits.log_softmax(-1)
-        for row, step in zip(likely, output.outputs[0].logprobs, strict=True):
+        steps = output.outputs[0].logprobs
+        for row, step in zip(likelihoods(model, output), steps, strict=True):
             best = row.topk(3)
             given = {token: entry.logprob for token, entry in step.items()}
             assert set(best.indices.tolist()) <= set(given)

@@ -3,13 +3,7 @@ import pytest
 import torch
 from vllm_openreg.kernels import slot_mapping
 
-
-@pytest.fixture(autouse=True)
-def _seed():
-    torch.manual_seed(0)
-    torch.openreg.reset_fallback_counts()
-    yield
-    assert not dict(torch.openreg.fallback_counts())
+pytestmark = pytest.mark.usefixtures("no_fallback")
 
 
 @pytest.mark.parametrize("counts", [[1], [5, 1, 20], [0, 3, 0, 2], [33, 33]])

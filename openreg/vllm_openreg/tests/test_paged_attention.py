@@ -3,6 +3,7 @@ import pytest
 import torch
 from vllm_openreg.paged_attention import paged_attention, write_kv_cache
 
+pytestmark = pytest.mark.usefixtures("no_fallback")
 BLOCK, FEATURES, BLOCKS = 16, 8, 24
 # Each request: how many tokens the cache had before, and how many are new.
 BATCHES = {
@@ -86,14 +87,6 @@ class Batch:
             )
         ]
         return torch.cat(rows)
-
-
-@pytest.fixture(autouse=True)
-def _seed():
-    torch.manual_seed(0)
-    torch.openreg.reset_fallback_counts()
-    yield
-    assert not dict(torch.openreg.fallback_counts())
 
 
 @pytest.mark.parametrize("window", [0, 1, 10, 40])
