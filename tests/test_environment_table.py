@@ -57,6 +57,7 @@ def test_the_page_that_a_row_names_explains_the_variable(name):
     ("source", "names"),
     [
         ('std::getenv("A_B"); readVariable("C_D", 0)', {"A_B", "C_D"}),
+        ('get_env("M_N"); c10::utils::check_env("O_P")', {"M_N", "O_P"}),
         ('KEY = "E_F"\nx = os.environ.get(KEY)', {"E_F"}),
         ("f\"{os.environ['G_H']}\"", {"G_H"}),
         ('os.environ["I_J"] = "1"; env = os.environ | {"K_L": "1"}', set()),

@@ -210,6 +210,7 @@ window.siteSearch = (() => {
     box.replaceChildren(
       element("p", "search-summary", results.length ? many : none), list);
     box.firstChild.setAttribute("role", "status");
+    box.dataset.query = query; // what a reader who types fast has results for
   }
 
   // Results appear below a field while a reader types; arrow keys go through them.
