@@ -10,10 +10,10 @@ import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from checks import Watch, watch
+from checks import Looks, Watch, watch
 from playwright.sync_api import Browser, Page, Playwright
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -142,6 +142,7 @@ class Tab:
     origin: str
     seen: Watch
     opened: int = 0
+    looks: Looks = field(default_factory=Looks)
 
     def open(self, name: str) -> None:
         """Go to a page of the site, and record what it does from now on.

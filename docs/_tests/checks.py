@@ -5,7 +5,7 @@ them a page with the fault in it: a check that cannot fail proves nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import ConsoleMessage, Page, Request
@@ -48,10 +48,10 @@ FOCUSED = """() => {
 }"""
 
 
-# A page has a thousand texts in sixty looks, and axe takes milliseconds to find the
-# contrast of one. Marks the first text of each look: the same colors and fonts, up to
-# the root of the page.
-MARK_LOOKS = """() => {
+# A page has a thousand texts in sixty looks, most of which other pages also have, and
+# axe takes milliseconds to find the contrast of one. Marks the first text of each look
+# that is not in `known`: the same colors and fonts, up to the root of the page.
+MARK_LOOKS = """({known, numbers}) => {
   const names = new Map();
   const look = (element) => {
     if (!element) return 0;
@@ -60,12 +60,12 @@ MARK_LOOKS = """() => {
              textShadow} = getComputedStyle(element);
       const name = [look(element.parentElement), color, backgroundColor,
         backgroundImage, opacity, fontSize, fontWeight, textShadow].join();
-      if (!names.has(name)) names.set(name, names.size);
-      names.set(element, names.get(name));
+      numbers[name] ??= Object.keys(numbers).length + 1;
+      names.set(element, numbers[name]);
     }
     return names.get(element);
   };
-  const seen = new Set();
+  const seen = new Set(known);
   for (const element of document.body.querySelectorAll("*")) {
     const text = element.matches("input, select, textarea") ||
       [...element.childNodes].some(
@@ -74,7 +74,16 @@ MARK_LOOKS = """() => {
     if (!seen.has(look(element))) element.dataset.look = "";
     seen.add(look(element));
   }
+  return {known: [...seen], numbers};
 }"""
+
+
+@dataclass
+class Looks:
+    """The looks of texts whose contrast was found, on all pages of a tab."""
+
+    known: list[int] = field(default_factory=list)
+    numbers: dict[str, int] = field(default_factory=dict)  # of a look's styles
 
 
 @dataclass
@@ -121,14 +130,21 @@ def sideways_scroll(page: Page) -> list[str]:
     return faults
 
 
-def accessibility_faults(page: Page) -> list[str]:
-    """Run axe (WCAG 2.1, levels A and AA) and describe each violation."""
+def accessibility_faults(page: Page, looks: Looks | None = None) -> list[str]:
+    """Run axe (WCAG 2.1, levels A and AA) and describe each violation.
+
+    Args:
+        looks: of pages in the same color mode, whose texts need no second check of
+            their contrast; those of this page are added.
+    """
+    looks = looks or Looks()
     options = {
         "runOnly": {"type": "tag", "values": WCAG_AA},
         "resultTypes": ["violations"],
         "preload": False,  # fetches style sheets again, for rules that are not run
     }
-    page.evaluate(MARK_LOOKS)
+    marked = page.evaluate(MARK_LOOKS, asdict(looks))
+    looks.known, looks.numbers = marked["known"], marked["numbers"]
     page.evaluate(f"() => {{ {AXE} }}")
     page.evaluate(
         "axe.configure({rules: [{id: 'color-contrast', selector: '[data-look]'}]})"

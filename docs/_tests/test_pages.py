@@ -21,7 +21,7 @@ def assert_whole_accessible_and_narrow(tab: Tab, name: str) -> None:
     assert not seen.outside, f"{name} asks another machine: {seen.outside}"
     assert not seen.errors, f"{name} reports errors: {seen.errors}"
     wide = sideways_scroll(page)
-    faults = accessibility_faults(page)
+    faults = accessibility_faults(page, tab.looks)
     assert not wide, f"{name} is too wide at {page.viewport_size}: {wide}"
     assert not faults, f"{name} at {page.viewport_size}:\n" + "\n".join(faults)
 
