@@ -8,11 +8,12 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 DEVICE = ROOT / "openreg/devices/opencl"
-sys.path[:0] = [str(DEVICE), str(ROOT / "openreg")]
+sys.path[:0] = [str(DEVICE), str(ROOT / "openreg"), str(ROOT / "openreg/tests/tools")]
 
 from cloning.contents import texts_of  # noqa: E402
 from cloning.spelling import Spelling  # noqa: E402
 from make_backend import make_backend  # noqa: E402
+from opencl_days import DAYS, kernels  # noqa: E402
 
 SOURCES = [path for path in DEVICE.rglob("*") if path.suffix in (".cpp", ".h")]
 # The drop-in stands in for the simulated driver, and the driver's tests run on it.
@@ -91,3 +92,17 @@ def test_at_stage_4_the_copy_has_the_driver_alone(tmp_path):
     make_backend(folder, stage=4)
     assert not list((folder / "csrc/kernels").glob("*.cpp"))
     assert (folder / "third_party/oclrt/CMakeLists.txt").is_file()
+
+
+@pytest.mark.parametrize("day", DAYS)
+def test_a_day_of_the_bring_up_has_what_its_kernels_call(day):
+    """A header of the room is of no use without the file that defines its functions."""
+    room, chosen = DEVICE / "kernels", kernels(DAYS[day][1])
+    included = {
+        Path(name).with_suffix(".cpp")
+        for path in chosen
+        for name in re.findall(
+            r'^#include "csrc/kernels/([\w/]+\.h)"', (room / path).read_text(), re.M
+        )
+    }
+    assert {path for path in included if (room / path).is_file()} <= {*chosen}

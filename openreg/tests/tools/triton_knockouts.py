@@ -34,7 +34,7 @@ from triton.language.extra import libdevice
 KEPT = Path(__file__).with_suffix(".json")
 PLUGIN = backends["openreg"]
 PARTS = ("driver", "driver.utils", "compiler", "options")
-SITE = Path(torch.__file__).parents[1]
+PACKAGES = [Path(torch.__file__).parent, Path(triton.__file__).parent]
 
 
 # -- what runs without a member --
@@ -190,13 +190,10 @@ def caller(error: BaseException) -> str:
     """
     where = ""
     for frame in traceback.extract_tb(error.__traceback__):
-        path = Path(frame.filename)
-        if path.is_relative_to(SITE) and path.relative_to(SITE).parts[0] in (
-            "torch",
-            "triton",
-        ):
-            name = str(path.relative_to(SITE)).removeprefix("triton/")
-            where = f"{name}:{frame.lineno}"
+        for package in PACKAGES:
+            if Path(frame.filename).is_relative_to(package):
+                start = package if package.name == "triton" else package.parent
+                where = f"{Path(frame.filename).relative_to(start)}:{frame.lineno}"
     return where
 
 
