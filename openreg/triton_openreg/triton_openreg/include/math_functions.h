@@ -86,14 +86,20 @@ inline float round_to_integer(float x) {  // of up to 22 bits, to even if betwee
 constexpr float kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;
 constexpr float kLog2e = 1.44269504f, kLn2 = 0.693147181f;
 
-// exp(r) * 2 to the power n, for |r| < 0.35: Taylor's series.
+// exp(r) for |r| < 0.35: Taylor's series.
+inline float small_exp(float r) {
+  return polynomial(r, 1.f, 1.f, 1 / 2.f, 1 / 6.f, 1 / 24.f, 1 / 120.f, 1 / 720.f,
+                    1 / 5040.f);
+}
+
+// 2 to the power n, for -127 < n < 128.
+inline float power_of_two(int n) { return std::bit_cast<float>((n + 127) << 23); }
+
+// exp(r) * 2 to the power n, for |r| < 0.35.
 inline float scaled_exp(float r, float n) {
-  const float value = polynomial(r, 1.f, 1.f, 1 / 2.f, 1 / 6.f, 1 / 24.f, 1 / 120.f,
-                                 1 / 720.f, 1 / 5040.f);
   const int power = static_cast<int>(n), first = power >> 1;
-  const float a = std::bit_cast<float>((first + 127) << 23);  // two factors, as one
-  const float b = std::bit_cast<float>((power - first + 127) << 23);  // could overflow
-  return value * a * b;
+  // Two factors, since one could overflow.
+  return small_exp(r) * power_of_two(first) * power_of_two(power - first);
 }
 
 inline float exp_(float x) {
@@ -162,12 +168,15 @@ inline float erf_(float x) {
   const float small =
       x * polynomial(square, 1.12837917f, -3.76126271e-1f, 1.12836002e-1f,
                      -2.68544441e-2f, 5.18953433e-3f, -8.02083237e-4f, 7.88909005e-5f);
-  const float inside = size < 4 ? size : 4;  // erf is 1 from there on
+  const float inside = size > 4 ? 4 : size;  // erf is 1 from there on
   const float rest = polynomial(inside, -2.04369915e-4f, 1.12966121f, 6.33039495e-1f,
                                 1.08639145e-1f, -2.53736693e-2f, 4.28243747e-3f,
                                 -4.63804222e-4f, 2.53174843e-5f, -2.51515596e-7f);
-  const float large = copysign_(1 - exp_(-rest), x);
-  return size < 1 ? small : x != x ? x : large;
+  const float n = round_to_integer(-rest * kLog2e);  // at least -25
+  const float r = multiply_add(n, -kLn2, -rest);     // exact enough, since tail < 0.16
+  const float tail = small_exp(r) * power_of_two(static_cast<int>(n));
+  const float large = copysign_(1 - tail, x);
+  return size < 1 ? small : large;
 }
 
 // Of small numbers: in float.
