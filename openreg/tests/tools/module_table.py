@@ -36,9 +36,9 @@ def page(lookups: Lookups) -> str:
     for title, rows in PRESENT.items():
         parts += [f"## {title}\n", _table(rows, lookups)]
     parts += [
-        "## Not asked of openreg\n",
-        "Torch asks these of other devices, or for what this backend registers in "
-        "another way:\nsee [Inductor](../modules/compile-inductor.md).\n",
+        "## Names that torch does not look up in openreg\n",
+        "Torch looks these up only on other devices, or this backend registers them in "
+        "another\nway: see [Inductor](../modules/compile-inductor.md).\n",
         "| attribute | for | looked up in |\n|---|---|---|\n"
         + "".join(
             f"| `{name}` | {need} | {_places(name, lookups)} |\n"
@@ -46,7 +46,7 @@ def page(lookups: Lookups) -> str:
         ),
         "## Names that are computed\n",
         "* **FSDP** and the simulated ranks of `torch.distributed` forward any name to "
-        "the\n  module. What they are asked for is in the tables above.\n"
+        "the\n  module. The tables above list what torch looks up.\n"
         "* **Typed storages.** `Tensor.storage_type()` looks up "
         "`torch.openreg.FloatStorage`\n  and eleven more names, and returns `None` "
         "without them: see\n  [typed storages](../runtime/storage-tags.md"
