@@ -8,16 +8,16 @@ PAGE = "docs/ship/known-crashes.md"
 MEANINGS = {
     "SIGABRT": "C++ code called abort(): an exception was not caught, often while a "
     "library was loaded. The text after `terminate called` names it",
-    "SIGBUS": "mapped memory could not be had: /dev/shm or the disk is full",
+    "SIGBUS": "mapped memory has no space left: /dev/shm or the disk is full",
     "SIGFPE": "an integer was divided by zero in C++ code",
     "SIGILL": "the processor lacks an instruction: torch, or the program, was built "
-    "for another one",
-    "SIGKILL": "the system stopped it, in most cases for want of memory. Set "
-    "MAX_JOBS=1 for a build",
+    "for another processor",
+    "SIGKILL": "the system stopped it, in most cases because memory ran out. "
+    "Set MAX_JOBS=1 for a build",
     "SIGSEGV": "a segmentation fault (segfault), from undefined behavior: code on the "
     "host touched memory that is not its own: memory of a device, a freed object, or a "
-    "stack that overflowed in a recursion without end",
-    "SIGTERM": "another program asked it to stop, such as a limit of time",
+    "stack that overflowed in an endless recursion",
+    "SIGTERM": "another program asked it to stop, such as a time limit",
 }
 
 

@@ -50,7 +50,7 @@ OF_NO_FEATURE = [
     "Inductor's `PythonWrapperCodegen` has other functions",
     "`test_exclusions` of test classes takes dtypes",
     "Python 3.11 or newer",
-    "five questions more in `DeviceInterface`, such as `exposes_streams`",
+    "five more methods of `DeviceInterface`, such as `exposes_streams`",
     "`DeviceOpOverrides` has `aten_device_type`",
     "Inductor's wrapper and `BaseScheduling` have other functions",
     "test classes declare capabilities, in `_capabilities`",

@@ -73,7 +73,7 @@ ROWS = {
     ),
     "OPENREG_FALLBACK": Row(
         "`allow`",
-        "`warn` or `error` where an operator would fall back to the CPU",
+        "`warn` or `error` when an operator would fall back to the CPU",
         "operators/fallback.md",
         True,
     ),
@@ -95,8 +95,7 @@ ROWS = {
     ),
     "OCCL_SHM_DISABLE": Row(
         "`0`",
-        "`1`: this rank refuses shared memory, so that its group uses the network "
-        "plug-in",
+        "`1`: this rank uses no shared memory, so its group uses the network plug-in",
         "modules/distributed-library.md",
         True,
     ),
