@@ -175,13 +175,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("wheel", type=Path)
+    parser.add_argument("wheel", type=Path, help="wheel file to check")
     parser.add_argument(
         "--own",
         action="append",
         default=[],
         metavar="PATTERN",
-        help="of names that the wheel may export",
+        help="pattern of names that the wheel may export; may be repeated",
     )
     options = parser.parse_args()
     told, found = check(options.wheel, options.own)

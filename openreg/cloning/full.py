@@ -138,7 +138,9 @@ def replaced(path: Path, text: str, edits: dict[str, list[tuple[str, str]]]) -> 
     """The text with the edits of its file."""
     for old, new in edits.get(str(path), []):
         if text.count(old) != 1:
-            raise ValueError(f"{path}: {old!r} stands there {text.count(old)} times")
+            raise ValueError(
+                f"{path}: expected {old!r} once, found it {text.count(old)} times"
+            )
         text = text.replace(old, new)
     return text
 

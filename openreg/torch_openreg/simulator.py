@@ -58,7 +58,9 @@ def _get_delay() -> tuple[int, int]:
 def _set_delay(value: tuple[int, int]) -> None:
     numbers = [index(number) for number in value]
     if any(not 0 <= number < 2**32 for number in numbers):
-        raise TypeError(f"openreg: a delay has two numbers of 32 bits, but got {value}")
+        raise TypeError(
+            f"openreg: expected two unsigned 32-bit numbers, but got {value}"
+        )
     _call("orSimSetDelay", *map(ctypes.c_uint, numbers))
 
 
@@ -121,7 +123,7 @@ def fail_kernel(name: str | None = None, after: int = 0) -> None:
         ValueError: ``after`` is negative.
     """
     if name is not None and not isinstance(name, str):
-        raise TypeError(f"openreg: a kernel has a name, but got {name!r}")
+        raise TypeError(f"openreg: expected the name of a kernel, but got {name!r}")
     _call("orSimFailKernel", name and name.encode(), ctypes.c_int(index(after)))
 
 

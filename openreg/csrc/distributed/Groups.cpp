@@ -101,7 +101,9 @@ void ProcessGroupOCCL::startCoalescing() {
 ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::endCoalescing() {
   const auto works = [&] {
     const std::lock_guard lock(mutex_);
-    TORCH_CHECK(coalesced_, "occl: endCoalescing() without startCoalescing()");
+    TORCH_CHECK(coalesced_,
+                "occl: endCoalescing() without startCoalescing(): call "
+                "startCoalescing() first");
     return *std::exchange(coalesced_, std::nullopt);
   }();
   if (works.empty()) {
@@ -110,8 +112,8 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::endCoalescing() {
   const c10::DeviceIndex device = works.front()->device_index();
   for (const auto& work : works) {
     TORCH_CHECK_VALUE(work->device_index() == device,
-                      "occl: one Work is for tensors of one device, but the coalesced "
-                      "calls got some on openreg:",
+                      "occl: coalesced calls return one Work and must use one device, "
+                      "but got tensors on openreg:",
                       int{device}, " and on openreg:", int{work->device_index()});
   }
   OrderedStreams& streams = streams_of({kJoin, -1, 0});

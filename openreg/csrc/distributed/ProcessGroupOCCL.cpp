@@ -27,7 +27,9 @@ occlUniqueId exchanged_id(c10d::Store& store, int rank) {
   } else {
     const std::vector<uint8_t> bytes = store.get(kKey);  // waits for rank 0
     TORCH_CHECK_WITH(DistBackendError, bytes.size() == sizeof id.internal,
-                     "occl: the store has ", bytes.size(), " bytes for ", kKey);
+                     "occl: the store has ", bytes.size(), " bytes under ", kKey,
+                     ", where rank 0 stores an id of ", sizeof id.internal,
+                     "; use a new store or prefix");
     std::copy(bytes.begin(), bytes.end(), id.internal);
   }
   return id;
@@ -238,7 +240,8 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::point_to_point(Direction direction,
   check_tensors(operation.name, tensors);
   if (peer != occlAnySource) {
     check_rank(operation.name, peer, getSize());
-    TORCH_CHECK_VALUE(peer != getRank(), operation.name, " got its own rank, ", peer);
+    TORCH_CHECK_VALUE(peer != getRank(), operation.name, " cannot use its own rank, ",
+                      peer, ", as the peer");
   }
   TORCH_CHECK_VALUE(tag >= 0 && tag <= occlMaxTag, operation.name, " got tag ", tag,
                     ", which is not between 0 and 7 * 10**8");

@@ -122,8 +122,8 @@ void WorkOCCL::wait_on_host(std::chrono::milliseconds timeout) const {
     const auto last = std::chrono::steady_clock::now() + timeout;
     while (events_->state().error() == nullptr && !events_->end().query()) {
       TORCH_CHECK_WITH(DistBackendError, std::chrono::steady_clock::now() < last, name_,
-                       " is not over after the ", timeout.count(),
-                       " ms that wait() was given; it goes on");
+                       " has not completed within the ", timeout.count(),
+                       " ms passed to wait(), and is still running");
       std::this_thread::sleep_for(std::chrono::microseconds(100));
     }
   }

@@ -59,7 +59,7 @@ void ActivityLog::start() {
       &ActivityLog::receive, [] { return uint64_t{c10::getApproximateTime()}; }, this);
   recording_ = error == orSuccess;
   if (!recording_) {
-    TORCH_WARN("openreg: the profile will show nothing of the device: ",
+    TORCH_WARN("openreg: the profile will not contain any work of the device: ",
                orGetErrorDetail());
   }
 }

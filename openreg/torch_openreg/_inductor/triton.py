@@ -47,8 +47,8 @@ def choose_scheduling() -> type[BaseScheduling]:
         return OpenRegScheduling
     if config.backend != "triton":
         raise ValueError(
-            "OPENREG_INDUCTOR, and backend in torch_openreg._inductor.config, is loops "
-            f"or triton, not {config.backend!r}"
+            "OPENREG_INDUCTOR, or torch_openreg._inductor.config.backend, must be "
+            f"loops or triton, not {config.backend!r}"
         )
     if words := why_no_triton():
         raise ImportError(words)

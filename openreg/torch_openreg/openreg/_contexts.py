@@ -36,7 +36,7 @@ class Blocks(Generic[T]):
         thread = get_ident()
         if thread not in self._kept:
             if not self._kept:
-                raise RuntimeError("openreg: this context was left, but not entered")
+                raise RuntimeError("openreg: this context was not entered: use with")
             thread = next(reversed(self._kept))
         value = self._kept[thread].pop()
         if not self._kept[thread]:

@@ -25,9 +25,9 @@ def _make(
     from torch import distributed
 
     if options is not None:
-        raise TypeError("openreg: occl takes no pg_options")
+        raise TypeError("openreg: occl has no pg_options: pass None")
     if not distributed.is_gloo_available():
-        raise RuntimeError("openreg: occl reaches other hosts with Gloo: it is missing")
+        raise RuntimeError("openreg: occl needs Gloo, and this torch has none")
     own = distributed.PrefixStore("occl", group.store)  # (1)
     host = distributed.ProcessGroupGloo(
         own, group.group_rank, group.group_size, timeout=group.timeout

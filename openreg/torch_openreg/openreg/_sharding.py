@@ -92,8 +92,8 @@ def _places(query: "DTensorSpec", key: "DTensorSpec") -> list["Placement"]:
 
     if Shard(_LENGTH) in query.placements:
         raise NotImplementedError(
-            "openreg: attention on DTensor: the query is split along the sentence "
-            f"(Shard({_LENGTH})), which the kernel cannot take; redistribute to "
+            "openreg: attention on DTensor: the query is split along the sequence "
+            f"(Shard({_LENGTH})), which the kernel does not support; redistribute to "
             f"Shard({_BATCH}), Shard({_HEADS}) or Replicate(). For context "
             "parallelism, use sdpa_kernel(SDPBackend.EFFICIENT_ATTENTION)"
         )

@@ -147,7 +147,7 @@ class ExternalStream(Stream):
         if unknown := sorted(kwargs.keys() - {"priority"}):
             raise TypeError(
                 f"openreg: ExternalStream() got an unexpected keyword argument "
-                f"{unknown[0]!r}: a handle and its device are all that it takes"
+                f"{unknown[0]!r}: pass only a handle and its device"
             )
         return super().__new__(cls, **_key(stream))
 
@@ -278,5 +278,7 @@ def _sleep(cycles: int) -> None:
     """
     number = _integer(cycles, "the number of cycles")
     if not 0 <= number < 2**63:
-        raise ValueError(f"openreg: _sleep takes a number of cycles, but got {number}")
+        raise ValueError(
+            f"openreg: _sleep expects 0 to 2**63 - 1 cycles, but got {number}"
+        )
     _C._sleep(number)

@@ -39,7 +39,7 @@ const char* why_not(const at::Tensor& query, const at::Tensor& key,
                     bool groups_allowed) {
   if (query.is_nested() || key.is_nested() || value.is_nested() || query.dim() != 4 ||
       key.dim() != 4 || value.dim() != 4) {
-    return "query, key and value must be dense, of 4 dimensions";
+    return "query, key and value must be dense tensors with 4 dimensions";
   }
   const at::ScalarType dtype = query.scalar_type();
   if (!is_common_floating(dtype) || key.scalar_type() != dtype ||
@@ -51,14 +51,14 @@ const char* why_not(const at::Tensor& query, const at::Tensor& key,
   const auto q = query.sym_sizes(), k = key.sym_sizes(), v = value.sym_sizes();
   const c10::SymInt &batch = q[0], &heads = q[1], &kv_heads = k[1];
   if (has_no_elements(query) || has_no_elements(key) || has_no_elements(value)) {
-    return "query, key and value must have elements";
+    return "query, key and value must not be empty";
   }
   if (k[0] != batch || v[0] != batch || v[1] != kv_heads || v[2] != k[2] ||
       k[3] != q[3]) {
-    return "the sizes of query, key and value do not fit";
+    return "the sizes of query, key and value do not match";
   }
   if (heads != kv_heads && (!groups_allowed || heads % kv_heads != 0)) {
-    return "query and key must have equally many heads, or a multiple with enable_gqa";
+    return "query and key need the same number of heads, or a multiple with enable_gqa";
   }
   if (is_given(mask) &&
       ((mask->scalar_type() != dtype && mask->scalar_type() != at::kFloat &&
@@ -262,7 +262,7 @@ fused_attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor
                 bool is_causal, bool return_debug_mask, std::optional<double> scale) {
   constexpr auto name = "_scaled_dot_product_fused_attention_overrideable";
   check_attention(name, query, key, value, attn_bias, dropout_p);
-  TORCH_CHECK(!return_debug_mask, "openreg: attention returns no debug mask");
+  TORCH_CHECK(!return_debug_mask, "openreg: attention cannot return a debug mask");
   const int64_t batch = query.size(0), heads = query.size(1), length = query.size(2);
   at::Tensor out =
       empty_in_layout_of(query, {batch, heads, length, value.size(3)});  // (1)

@@ -36,7 +36,9 @@ void check_lengths(const Geometry& geometry, int64_t dims) {
   check("padding", geometry.padding, 0);
   check("dilation", geometry.dilation, 1);
   check("output_padding", geometry.output_padding, 0);
-  TORCH_CHECK(geometry.groups > 0, "openreg: convolution: groups must be at least 1");
+  TORCH_CHECK(geometry.groups > 0,
+              "openreg: convolution: groups must be at least 1, but got ",
+              geometry.groups);
 }
 
 void check_input_channels(const at::Tensor& input, const at::Tensor& weight,
@@ -50,10 +52,10 @@ void check_input_channels(const at::Tensor& input, const at::Tensor& weight,
   TORCH_CHECK(input.size(1) == channels, "Given groups=", groups, ", weight of size ",
               weight.sizes(), ", expected input", input.sizes(), " to have ", channels,
               " channels, but got ", input.size(1), " channels instead");
-  TORCH_CHECK(input.numel() > 0 && weight.numel() > 0,
-              "openreg: convolution: input and weight must have elements, but their "
-              "sizes are ",
-              input.sizes(), " and ", weight.sizes());
+  TORCH_CHECK(
+      input.numel() > 0 && weight.numel() > 0,
+      "openreg: convolution: input and weight must not be empty, but their sizes are ",
+      input.sizes(), " and ", weight.sizes());
 }
 
 // LITERALINCLUDE START: CONVOLUTION_SIZES
@@ -64,8 +66,8 @@ std::vector<int64_t> output_sizes(const at::Tensor& input, const at::Tensor& wei
                                   const Geometry& g) {
   const int64_t dims = input.dim() - 2;
   TORCH_CHECK(dims >= 1 && dims <= 3 && weight.dim() == input.dim(),
-              "openreg: convolution: expected an input and a weight of equally many "
-              "dimensions, 3 to 5, but got ",
+              "openreg: convolution: expected an input and a weight with the same "
+              "number of dimensions, 3 to 5, but got ",
               input.sizes(), " and ", weight.sizes());
   check_lengths(g, dims);
   check_input_channels(input, weight, g);

@@ -118,7 +118,7 @@ at::Tensor image_on_host(const at::Tensor& tensor) {
 // LITERALINCLUDE START: COPY_CONVERT
 // For a device without a kernel that copies: the host does, and the device waits.
 void convert_on_host(const at::Tensor& src, const at::Tensor& dst) {
-  refuse_in_capture(dst.device().index(), "copy_", "the host converts");
+  refuse_in_capture(dst.device().index(), "copy_", "the host converts the elements");
   const at::Tensor from = image_on_host(src), to = image_on_host(dst);
   to.copy_(from);
   copy_memory(writable(dst), to.const_data_ptr(), check_storage(dst),
@@ -269,9 +269,9 @@ at::Tensor copy_from_and_resize(const at::Tensor& self, const at::Tensor& dst) {
 
 at::Scalar local_scalar_dense(const at::Tensor& self) {
   TORCH_CHECK(self.numel() == 1, "openreg: a tensor of ", self.numel(),
-              " elements cannot become a number");
+              " elements cannot be converted to a number");
   refuse_in_capture(self.device().index(), "item()",
-                    "the host waits for the value, as also in bool() or nonzero()");
+                    "the host waits for the value, as it does in bool() and nonzero()");
   const at::Tensor value = at::detail::empty_cpu({}, self.scalar_type());
   check_storage(self);
   copy_bytes(self, value, self.device(), /*non_blocking=*/false);

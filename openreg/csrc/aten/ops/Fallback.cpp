@@ -261,8 +261,9 @@ std::optional<c10::Device> check_fallback(const c10::OperatorHandle& op,
   const auto arguments = torch::jit::last(stack, schema.arguments().size());
   const auto device = device_of(arguments);
   if (device.has_value()) {
-    refuse_in_capture(device->index(), c10::toString(op.operator_name()),
-                      "it falls back to the CPU, which takes no part in a replay");
+    refuse_in_capture(
+        device->index(), c10::toString(op.operator_name()),
+        "it falls back to the CPU, and a replay runs only work of the device");
     check_devices(schema, arguments, *device);
   }
   return device;

@@ -47,8 +47,8 @@ c10::MempoolId_t choose_pool(c10::MempoolId_t wanted) {
   TORCH_CHECK_VALUE(
       !of_a_graph || OpenRegDeviceAllocator::get().cache_of(0).has_pool(wanted),
       "openreg: the pool (", wanted.first, ", ", wanted.second,
-      ") is gone, because no graph has it any more: keep one of them, or take a pool "
-      "from torch.openreg.graph_pool_handle()");
+      ") no longer exists, because no graph uses it: keep one of its graphs, or create "
+      "a pool with torch.openreg.graph_pool_handle()");
   return wanted;
 }
 
@@ -133,7 +133,7 @@ std::string OpenRegGraph::end_capture() {
     why = c10::str(orGetErrorDetail(), " (", orGetErrorName(error), ")");
   }
   if (why.empty() && moved) {
-    why = "another stream is current than the one on which the capture began";
+    why = "the current stream is not the one on which the capture began";
   }
   draws_ = capture_->take_draws();  // (3)
   std::exchange(capture_, nullptr)->finish();
@@ -187,8 +187,8 @@ void OpenRegGraph::instantiate() {
   const std::lock_guard lock(mutex_);
   check_captured("instantiate()");
   TORCH_CHECK(keep_,
-              "openreg: instantiate() is for graphs that were made with "
-              "keep_graph=True: capture_end() has done it");
+              "openreg: instantiate() requires a graph made with keep_graph=True: "
+              "capture_end() already instantiated this graph");
   make_executable();
 }
 
@@ -197,9 +197,9 @@ void OpenRegGraph::replay() {
   const std::lock_guard lock(mutex_);
   check_captured("replay()");
   const DeviceIndex device = stream_->device_index();
-  refuse_in_capture(device, "replay() of another graph",
-                    "the memory and the random numbers of that graph would have two "
-                    "owners");
+  refuse_in_capture(
+      device, "replay() of another graph",
+      "both graphs would own the memory and the random numbers of the other graph");
   if (exec_ == nullptr) {
     make_executable();
   }
@@ -295,10 +295,10 @@ void OpenRegGraph::enable_debug_mode() {
 void OpenRegGraph::debug_dump(const std::string& path) {
   const std::lock_guard lock(mutex_);
   check_captured("debug_dump()");
-  TORCH_CHECK(graph_ != nullptr,
-              "openreg: debug_dump() of a graph that has not kept its tasks: call "
-              "enable_debug_mode() before the capture, or make it with "
-              "keep_graph=True");
+  TORCH_CHECK(
+      graph_ != nullptr,
+      "openreg: debug_dump() of a graph that did not keep its tasks: call "
+      "enable_debug_mode() before the capture, or pass keep_graph=True to Graph()");
   OPENREG_CHECK(orGraphDebugDotPrint(graph_, path.c_str()));
 }
 

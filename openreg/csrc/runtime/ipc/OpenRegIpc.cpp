@@ -105,7 +105,7 @@ std::optional<c10::Storage> find_received(const Key& key) {
 Message parse(const std::string& bytes) {
   Message message;
   TORCH_CHECK_VALUE(bytes.size() == sizeof message,
-                    "openreg: a message of shared memory has ", sizeof message,
+                    "openreg: a shared-memory message has ", sizeof message,
                     " bytes, not ", bytes.size());
   std::memcpy(static_cast<void*>(&message), bytes.data(), sizeof message);
   return message;
@@ -115,11 +115,11 @@ Message parse(const std::string& bytes) {
 void check_range(const Message& message, const void* segment) {
   orPointerAttributes there{};
   OPENREG_CHECK(orPointerGetAttributes(&there, segment));
-  TORCH_CHECK_VALUE(
-      message.device == there.device && message.bytes <= there.size &&
-          message.offset <= there.size - message.bytes,
-      "openreg: these bytes are no message of shared memory: ", message.bytes,
-      " bytes at ", message.offset, " do not lie in a segment of ", there.size);
+  TORCH_CHECK_VALUE(message.device == there.device && message.bytes <= there.size &&
+                        message.offset <= there.size - message.bytes,
+                    "openreg: invalid shared-memory message: ", message.bytes,
+                    " bytes at ", message.offset,
+                    " are not inside the segment, which has ", there.size, " bytes");
 }
 
 // The message came back to the process that sent it.
@@ -131,8 +131,8 @@ c10::Storage receive_own(const Message& message) {
                    [&](const Sent& sent) { return sent.ticket == message.ticket; });
   TORCH_CHECK(
       entry != own.sent.end() && message.ledger.inode == own.ledger.name().inode,
-      "openreg: this message was received before, and its memory has gone back "
-      "to the sender: send the tensor once for each receiver");
+      "openreg: this message was received before, and its memory was released to the "
+      "sender: send the tensor once for each receiver");
   own.ledger.mark_taken(message.ticket);
   const auto storage = entry->storage;
   lock.unlock();

@@ -41,7 +41,7 @@ uint64_t storage_id(const c10::Storage& storage) {
   const auto* impl =
       dynamic_cast<const OpenRegStorageImpl*>(storage.unsafeGetStorageImpl());
   TORCH_CHECK_VALUE(impl != nullptr, "openreg: a storage on ", storage.device(),
-                    " has no number: it is not one of this backend");
+                    " has no id: this backend did not make it");
   return impl->id();
 }
 

@@ -44,8 +44,8 @@ c10::intrusive_ptr<PhiloxGeneratorState> OpenRegGeneratorImpl::words() const {
 
 void OpenRegGeneratorImpl::refuse_in_capture(const char* call) const {
   openreg::refuse_in_capture(device().index(), call,
-                             "a replay goes on from the state that the generator has "
-                             "then: set the state before the replay");
+                             "a replay starts from the generator's state at that time: "
+                             "set the state before the replay");
 }
 
 void OpenRegGeneratorImpl::set_current_seed(uint64_t seed) {

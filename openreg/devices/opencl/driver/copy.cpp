@@ -53,7 +53,7 @@ orError_t check_kind(orMemcpyKind kind, const Side& dst, const Side& src) {
        {std::pair{&dst, to_device}, std::pair{&src, from_device}}) {
     if ((side->type == orMemoryTypeDevice) == device) continue;
     return fail(orErrorInvalidMemcpyDirection,
-                "the kind asks for %s memory as %s, which is %s",
+                "the kind requires %s memory as %s, which is %s",
                 device ? "device" : "host", side->name, name_of(side->type));
   }
   return orSuccess;

@@ -49,8 +49,8 @@ orError_t fail_memory(int index, size_t size) {
   const Device& device = device_at(index);
   const size_t used = registry.used[static_cast<size_t>(index)];
   return fail(orErrorMemoryAllocation,
-              "device %d has no %zu bytes: %zu of %zu bytes are free (%s), and the "
-              "largest piece has %zu",
+              "device %d cannot allocate %zu bytes: %zu of %zu bytes are free (%s), "
+              "and the largest piece has %zu",
               index, size, device.memory - used, device.memory,
               OCLRT_VARIABLE("DEVICE_MEMORY"), largest_piece(device, used));
 }
@@ -81,8 +81,8 @@ orError_t allocate_on_device(void** ptr, size_t size) {
   if (raw == nullptr) {
     used -= units_of(size);
     return fail(orErrorMemoryAllocation,
-                "clSVMAlloc has no %zu bytes for device %d, although %zu are free: set "
-                "%s to a lower number",
+                "clSVMAlloc cannot allocate %zu bytes for device %d, although %zu are "
+                "free: set %s to a lower number",
                 size, index, device.memory - used, OCLRT_VARIABLE("DEVICE_MEMORY"));
   }
   Allocation made = {size, orMemoryTypeDevice, index, raw, 0, false};
@@ -99,7 +99,7 @@ orError_t allocate_on_host(void** ptr, size_t size) {
   void* raw =
       mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (raw == MAP_FAILED) {
-    return fail(orErrorMemoryAllocation, "the host has no %zu bytes", size);
+    return fail(orErrorMemoryAllocation, "the host cannot allocate %zu bytes", size);
   }
   static_cast<void>(mlock(raw, size));
   const auto base = reinterpret_cast<uintptr_t>(raw);

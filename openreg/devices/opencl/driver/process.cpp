@@ -80,7 +80,7 @@ orError_t enter_process(bool start) {
           "'spawn' method, or fork before the first use of the device");
     case orDriverExiting:
       return fail(orErrorInitializationError,
-                  "the process is exiting, the device is off");
+                  "the process is exiting, and the device is shut down");
   }
   return orErrorUnknown;
 }

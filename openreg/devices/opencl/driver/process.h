@@ -39,7 +39,8 @@ orError_t call(const char* function, unsigned flags, Body body) noexcept {
     if (orError_t error = enter_process((flags & kStart) != 0)) return error;
     return body();
   } catch (const std::bad_alloc&) {
-    return fail(orErrorMemoryAllocation, "the host has no memory left");
+    return fail(orErrorMemoryAllocation,
+                "the driver cannot allocate host memory for its internal data");
   } catch (const std::exception& error) {
     return fail(orErrorUnknown, "%s", error.what());
   }

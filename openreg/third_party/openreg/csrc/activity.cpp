@@ -86,7 +86,7 @@ orError_t orActivityStart(orActivityFn_t fn, orActivityClock_t clock, void* user
     std::lock_guard lock(recordersMutex);
     if (receiver != nullptr) {
       return fail(orErrorNotPermitted,
-                  "somebody records already: end it with orActivityStop() first");
+                  "a recording is already active: stop it with orActivityStop() first");
     }
     receiver = fn;
     receiverData = user;
@@ -102,7 +102,10 @@ orError_t orActivityStop(size_t* count) {
   return call<kPlain>(__func__, [&]() -> orError_t {
     if (count == nullptr) return fail(orErrorInvalidValue, "unfinished is null");
     std::lock_guard lock(recordersMutex);
-    if (receiver == nullptr) return fail(orErrorInvalidValue, "not recording");
+    if (receiver == nullptr) {
+      return fail(orErrorInvalidValue,
+                  "no recording is active: start one with orActivityStart()");
+    }
     receiver = nullptr;
     activityRecorded = false;
     *count = unfinished;

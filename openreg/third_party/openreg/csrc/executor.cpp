@@ -97,11 +97,10 @@ orError_t Stream::push(Task&& task, uint64_t* position) {
       }
       if (end - seenCompleted_ < kCapacity) {
         if (worker_ == Worker::kNone && !startWorker()) {
-          return fail(
-              orErrorInitializationError,
-              "the system does not let the driver start a thread for stream %d of "
-              "device %d. Use fewer streams or raise the limit (ulimit -u)",
-              number_, device_.index());
+          return fail(orErrorInitializationError,
+                      "the system cannot start a thread for stream %d of device %d. "
+                      "Use fewer streams or raise the limit (ulimit -u)",
+                      number_, device_.index());
         }
         Slot& slot = ring_[end % kCapacity];
         slot.task = std::move(task);

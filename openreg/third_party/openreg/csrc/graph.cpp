@@ -53,7 +53,7 @@ struct GraphExec {
 
 orError_t failGraph(const void* handle, const char* kind) {
   return fail(orErrorInvalidResourceHandle,
-              "%p is not a live %s: it was destroyed already, or never made", handle,
+              "%p is not a live %s: it was destroyed already, or never created", handle,
               kind);
 }
 

@@ -103,10 +103,11 @@ orError_t openFile(const Export& exported, File* file) {
                 exported.file);
   file->number = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
   if (file->number < 0) {
-    return fail(orErrorInvalidResourceHandle,
-                "process %d, which exported the memory, has ended or cannot be reached "
-                "(%s: %s). It must run, under the same user, until the handle is open",
-                static_cast<int>(exported.process), path, std::strerror(errno));
+    return fail(
+        orErrorInvalidResourceHandle,
+        "process %d, which exported the memory, has ended or cannot be reached (%s: "
+        "%s). It must keep running, under the same user, until the handle is open",
+        static_cast<int>(exported.process), path, std::strerror(errno));
   }
   struct stat status = {};
   const int seals = fcntl(file->number, F_GET_SEALS);
@@ -117,7 +118,8 @@ orError_t openFile(const Export& exported, File* file) {
     return orSuccess;
   }
   return fail(orErrorInvalidResourceHandle,
-              "process %d is not the one that exported the memory: that one has ended",
+              "process %d did not export the memory: the process that did has ended. "
+              "Keep it running until the handle is open",
               static_cast<int>(exported.process));
 }
 
@@ -145,7 +147,7 @@ orError_t openImport(void** ptr, const Export& exported) {
       room().release(*offset);
     }
     return fail(orErrorMemoryAllocation,
-                "%zu bytes of process %d cannot be mapped: %s. Close what is open, or "
+                "%zu bytes of process %d cannot be mapped: %s. Close open handles, or "
                 "raise OPENREG_DEVICE_MEMORY",
                 static_cast<size_t>(import.size), static_cast<int>(exported.process),
                 reason);
@@ -157,10 +159,10 @@ orError_t openImport(void** ptr, const Export& exported) {
 }
 
 orError_t failNotOpen(const void* ptr) {
-  return fail(orErrorInvalidDevicePointer,
-              "%p is not open: it was closed already, or orIpcOpenMemHandle() did not "
-              "give it",
-              ptr);
+  return fail(
+      orErrorInvalidDevicePointer,
+      "%p is not open: it was closed already, or not returned by orIpcOpenMemHandle()",
+      ptr);
 }
 
 }  // namespace
@@ -192,8 +194,10 @@ orError_t orIpcGetMemHandle(orIpcMemHandle_t* handle, void* ptr) {
                   "%p is not the start of an allocation made by orMalloc()", ptr);
     }
     if (!isOwn(ptr)) {
-      return fail(orErrorInvalidDevicePointer,
-                  "%p was opened from another process, which alone can export it", ptr);
+      return fail(
+          orErrorInvalidDevicePointer,
+          "%p was opened from another process, and only that process can export it",
+          ptr);
     }
     struct stat status = {};
     fstat(reservation.file, &status);

@@ -119,10 +119,9 @@ void check_launch(Launch& launch) {
   if (std::ranges::any_of(calls, [](const Call& call) {
         return call.is_message() && (call.tag != kUntagged || call.peer < 0);
       })) {
-    throw Failure(
-        occlInvalidUsage,
-        "in a group with a collective a message has no tag, and a receive one "
-        "source");
+    throw Failure(occlInvalidUsage,
+                  "in a group with a collective, messages cannot have tags, and a "
+                  "receive must name its source");
   }
   launch.operation.head.messages = std::ranges::any_of(calls, is_message) ? 1 : 0;
 }
@@ -166,16 +165,18 @@ void enqueue_all(std::vector<std::unique_ptr<Launch>> launches,
 
 void end_group(const occlGroupOptions_t* options) {
   if (group.depth == 0) {
-    throw Failure(occlInvalidUsage, "there is no occlGroupStart() before it");
+    throw Failure(occlInvalidUsage, "call occlGroupStart() first");
   }
   if (--group.depth > 0) return;
   auto [launches, failed] = group.close();
   if (failed) {
-    throw Failure(occlInvalidUsage, "a call in the group was refused: nothing is done");
+    throw Failure(occlInvalidUsage,
+                  "a call in the group failed, so none of its calls was made");
   }
   if (options != nullptr && launches.size() != 1) {
-    throw Failure(occlInvalidUsage, joined("the calls are on ", launches.size(),
-                                           " communicators and streams, not on one"));
+    throw Failure(occlInvalidUsage,
+                  joined("the calls are on ", launches.size(),
+                         " communicators and streams, but must be on one"));
   }
   enqueue_all(std::move(launches), options);
 }
@@ -192,7 +193,9 @@ occlResult_t add_call(const char* function, Call call, const void* send, size_t 
       throw Failure(occlUnhandledError, orGetErrorDetail());
     }
     if (capturing != 0) {
-      throw Failure(occlInvalidUsage, "the stream captures a graph");
+      throw Failure(
+          occlInvalidUsage,
+          "the stream is capturing a graph: make the call outside of the capture");
     }
     const size_t element = size_of(call.dtype);
     call.send = on_device(send, sent * element, "send");

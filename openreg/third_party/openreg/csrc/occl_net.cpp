@@ -180,7 +180,9 @@ void NetOperations::exchange(const std::vector<Call>& calls) {
   for (const Call& call : calls) {
     if (call.kind != Call::kRecv || call.peer != rank_) continue;
     if (next == to_self.size() || to_self[next]->bytes() != call.bytes()) {
-      throw Failure(occlInvalidUsage, "this rank's messages to itself do not fit");
+      throw Failure(occlInvalidUsage,
+                    "this rank's messages to itself do not match: send as many bytes "
+                    "as are received");
     }
     if (call.bytes() > 0) std::memcpy(call.recv, to_self[next]->send, call.bytes());
     ++next;

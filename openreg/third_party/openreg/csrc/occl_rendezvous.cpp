@@ -94,7 +94,7 @@ std::unique_ptr<SharedMemoryRendezvous> SharedMemoryRendezvous::open(
 bool SharedMemoryRendezvous::map(const SharedFile& shared, std::string* why) {
   const int64_t space = process_space();
   if (space < 0 || space != shared.space) {
-    *why = space < 0 ? "OCCL_SHM_DISABLE is set, or /proc is not there"
+    *why = space < 0 ? "OCCL_SHM_DISABLE is set, or /proc is missing"
                      : "the process that made the id is on another host";
     return false;
   }
@@ -123,8 +123,9 @@ bool SharedMemoryRendezvous::map(const SharedFile& shared, std::string* why) {
 void SharedMemoryRendezvous::join(Milliseconds timeout) {
   int32_t size = 0;
   if (!memory_->size.compare_exchange_strong(size, size_) && size != size_) {
-    throw Failure(occlInvalidArgument,
-                  joined("this rank joins ", size_, " ranks, but another one ", size));
+    throw Failure(
+        occlInvalidArgument,
+        joined("this rank expects ", size_, " ranks, but another rank expects ", size));
   }
   int64_t process = 0;
   if (!memory_->of(rank_).process.compare_exchange_strong(process, process_)) {
@@ -151,7 +152,7 @@ void SharedMemoryRendezvous::join(Milliseconds timeout) {
     if (processes_.back() < 0 && errno != ESRCH) {
       throw Failure(occlRemoteError,
                     joined("rank ", rank, ", process ", watched,
-                           ", cannot be watched: ", std::strerror(errno)));
+                           ", cannot be monitored: ", std::strerror(errno)));
     }
   }
 }
@@ -239,7 +240,9 @@ void SharedMemoryRendezvous::throw_if_broken() const {
   }
   if (state != Memory::kGood) {
     throw Failure(occlRemoteError,
-                  state == Memory::kBroken ? memory_->why : "another rank gave up");
+                  state == Memory::kBroken
+                      ? memory_->why
+                      : "another rank failed and ended before it reported why");
   }
 }
 

@@ -158,7 +158,7 @@ orError_t enterProcess(bool start) {
           "'spawn' method, or fork before the first use of the device");
     case ProcessState::kExiting:
       return fail(orErrorInitializationError,
-                  "the process is exiting, the device is off");
+                  "the process is exiting, and the device is shut down");
   }
   return orErrorUnknown;
 }

@@ -37,7 +37,7 @@ typedef enum occlResult {
   occlSystemError = 2,    /* a call of the operating system or the plug-in failed */
   occlInternalError = 3,
   occlInvalidArgument = 4,
-  occlInvalidUsage = 5, /* among others: the ranks do not ask for the same operation */
+  occlInvalidUsage = 5, /* among others: the calls of the ranks do not match */
   occlRemoteError = 6,  /* another rank ended, left or called occlCommAbort */
   occlInProgress = 7,   /* not used: every call returns when it has enqueued */
   occlTimeout = 8       /* Extension: another rank was late */

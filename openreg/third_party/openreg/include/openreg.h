@@ -104,7 +104,7 @@ typedef enum orDriverState {
   orDriverFresh = 0, /* not started: this process may still fork safely */
   orDriverRunning = 1,
   orDriverForked = 2, /* a child of a process whose driver ran: never usable */
-  orDriverExiting = 3 /* the process is exiting, the device is off */
+  orDriverExiting = 3 /* the process is exiting, and the device is shut down */
 } orDriverState;
 
 /* Starts the driver now, rather than with the first call that needs it. Again: nothing

@@ -15,7 +15,7 @@ constexpr const char* kNoCollectives =
 orError_t refuse_sharing(const char* function) {
   return call(function, 0, [] {
     return fail(orErrorNotSupported,
-                "OpenCL shares no memory with other processes: send CPU tensors");
+                "OpenCL cannot share memory with other processes: send CPU tensors");
   });
 }
 

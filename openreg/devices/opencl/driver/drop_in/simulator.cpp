@@ -50,8 +50,9 @@ orError_t orSimReset(void) {
 static orError_t refuse_unless_off(const char* function, bool off) {
   return call(function, 0, [&] {
     if (off) return orSuccess;
-    return fail(orErrorNotSupported,
-                "OpenCL runs commands as they are: only orSimHold changes when");
+    return fail(
+        orErrorNotSupported,
+        "OpenCL cannot simulate this: it supports only orSimHold() and orSimRelease()");
   });
 }
 
