@@ -1,7 +1,7 @@
 # Makes the device slow or faulty on purpose; see docs/runtime/errors.md.
 """Delays and failures on purpose: what a test needs and a real device does not have.
 
-The device is quick, so a program that forgets to wait for it seems to work. With these
+The device is fast, so a program that lacks a wait seems to work. With these
 functions a test makes the order it wants, and each failure it wants to see. They act on
 the whole process. They call the simulated driver directly: nothing else of the package
 needs them.
@@ -20,14 +20,14 @@ from .openreg._contexts import ProcessSetting, reentrant
 
 __all__ = ["delay", "fail_allocation", "fail_kernel", "hold", "reset"]
 
-_driver = ctypes.CDLL(LIBRARY, os.RTLD_NOLOAD)  # the one that the backend calls
+_driver = ctypes.CDLL(LIBRARY, os.RTLD_NOLOAD)  # the library that the backend calls
 _driver.orGetErrorName.restype = ctypes.c_char_p
 _driver.orGetErrorDetail.restype = ctypes.c_char_p
 _resets = 0  # how often everything was released
 
 
 def _call(name: str, *args: Any) -> None:
-    """Call a function of the driver; raise ValueError with what it says."""
+    """Call a driver function; raise ValueError with the driver's error."""
     error = getattr(_driver, name)(*args)
     if error != 0:
         detail, code = _driver.orGetErrorDetail(), _driver.orGetErrorName(error)
@@ -128,12 +128,12 @@ def fail_kernel(name: str | None = None, after: int = 0) -> None:
 
 
 def fail_allocation(count: int = 1) -> None:
-    """Let the driver refuse the next allocations, of device or of pinned memory.
+    """Make the next allocations of device or pinned memory fail in the driver.
 
-    A tensor that finds memory in the allocator's cache needs none of the driver.
+    A tensor from the allocator's cache does not need a driver allocation.
 
     Args:
-        count: how many; 0 takes the order back.
+        count: how many; 0 cancels the failures.
 
     Raises:
         ValueError: ``count`` is negative.
@@ -142,9 +142,9 @@ def fail_allocation(count: int = 1) -> None:
 
 
 def reset() -> None:
-    """Release all streams, forget all orders, and make stopped devices usable again.
+    """Release all streams, clear all failures, and make stopped devices usable again.
 
-    The delay goes back to what the environment variable OPENREG_SIM_DELAY says. On
+    The delay is reset to the value of the environment variable OPENREG_SIM_DELAY. On
     real hardware a stopped device needs a new process.
     """
     global _resets

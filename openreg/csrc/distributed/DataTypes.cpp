@@ -35,7 +35,8 @@ std::optional<occlDataType_t> occl_dtype(at::ScalarType dtype) {
 }
 // LITERALINCLUDE END: OCCL_DTYPES
 
-// Lazy clones were made real before: collective() asks every tensor for its address.
+// Lazy clones were already copied, because collective() requests the address of every
+// tensor.
 std::byte* address_of(const at::Tensor& tensor) {
   return static_cast<std::byte*>(const_cast<void*>(tensor.const_data_ptr()));
 }

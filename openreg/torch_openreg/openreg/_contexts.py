@@ -1,5 +1,5 @@
 # Context managers that can be entered again; see docs/frontend/device-module.md.
-"""What a context restores belongs to one ``with`` block, not to the object.
+"""A context restores the state of one ``with`` block, not of the object.
 
 Users keep a context object and enter it again: later, within itself, in other threads.
 An attribute of the object holds only what the last of these blocks has to restore.
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 # LITERALINCLUDE START: BLOCKS
 class Blocks(Generic[T]):
-    """What each ``with`` block of one context object keeps: a stack for each thread."""
+    """The saved states of the ``with`` blocks of a context: one stack per thread."""
 
     def __init__(self) -> None:
         self._kept: dict[int, list[T]] = {}
@@ -70,7 +70,7 @@ class _Reentrant(AbstractContextManager[T], ContextDecorator):
 
 
 def reentrant(function: Callable[P, Iterator[T]]) -> Callable[P, _Reentrant[T]]:
-    """Do as ``contextlib.contextmanager``, whose objects can be entered only once."""
+    """Like ``contextlib.contextmanager``, but its objects can be entered again."""
     once = contextmanager(function)
 
     @functools.wraps(function)

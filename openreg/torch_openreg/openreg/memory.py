@@ -225,7 +225,7 @@ def caching_allocator_alloc(
 
 
 def caching_allocator_delete(mem_ptr: int) -> None:
-    """Take back what ``caching_allocator_alloc`` returned.
+    """Free memory from ``caching_allocator_alloc``.
 
     Raises:
         RuntimeError: the address is not one of memory in use.
@@ -252,7 +252,7 @@ class MemPool:
 
     def __del__(self) -> None:
         # Python also deletes an object whose __init__ failed. At exit nothing is left
-        # to call, and no one left to give memory to.
+        # to call, and the memory needs no release.
         if hasattr(self, "device") and not sys.is_finalizing():
             _C._release_memory_pool(self.device, self.id)
             _C._empty_cache(self.id)
@@ -350,7 +350,7 @@ def _record_memory_history(
             of allocations (``"alloc"``), also for frees (``"all"``), or never.
         stacks: of Python only, or of C++ as well, which is slow to look up.
         max_entries: keep that many of the latest entries of the history.
-        clear_history: forget the present ones.
+        clear_history: drop the current history.
         skip_actions: actions that are not recorded, such as ``"free_requested"``.
 
     Raises:
@@ -383,7 +383,7 @@ def _record_memory_history(
 
 
 def memory_summary(device: _Device | None = None, abbreviated: bool = False) -> str:
-    """Return the counters of a device as a table for people.
+    """Return the counters of a device as a readable table.
 
     Args:
         device: which.

@@ -24,16 +24,17 @@
 namespace openreg {
 namespace {
 
-// A size that depends on data counts as not zero: the choice cannot know it.
+// A size that depends on data counts as not zero, because the choice cannot evaluate
+// it.
 bool has_no_elements(const at::Tensor& tensor) {
   return TORCH_GUARD_OR_FALSE(c10::sym_eq(tensor.sym_numel(), 0));
 }
 
 // VENDOR: which arguments your fused attention takes
 // LITERALINCLUDE START: ATTENTION_WHY_NOT
-// Why the fused kernel cannot take these arguments; null if it can. The choice asks
-// this to fall back on the math implementation, the operator to refuse. A compiler asks
-// with sizes that are symbols, so each comparison may become a guard of its graph.
+// Why the fused kernel cannot take these arguments; null if it can. The choice calls
+// this to select the math implementation, and the operator to raise an error. A
+// compiler passes symbolic sizes, so each comparison may become a guard of its graph.
 const char* why_not(const at::Tensor& query, const at::Tensor& key,
                     const at::Tensor& value, const std::optional<at::Tensor>& mask,
                     bool groups_allowed) {
@@ -232,7 +233,7 @@ int64_t choose_attention(const at::Tensor& query, const at::Tensor& key,
   bool efficient = context.userEnabledMemEfficientSDP() && !enable_gqa;  // (1)
   const bool in_transform = c10::impl::tls_is_dispatch_key_included(
       c10::DispatchKey::FuncTorchDynamicLayerFrontMode);  // vmap has no rule for them
-  if ((overrideable || efficient) &&  // asked only if it matters: see why_not
+  if ((overrideable || efficient) &&  // called only if needed: see why_not
       (in_transform || why_not(query, key, value, attn_mask, enable_gqa) != nullptr)) {
     overrideable = efficient = false;
   }

@@ -24,7 +24,7 @@ void Logspace::meta(const at::Scalar&, const at::Scalar&, int64_t steps, double)
   make_room(steps);
 }
 
-// Meta tensors have sizes and no elements: they tell how many numbers there will be.
+// Meta tensors have sizes and no elements, which is enough to count the numbers.
 void Arange::meta(const at::Scalar& start, const at::Scalar& end,
                   const at::Scalar& step) {
   const at::Tensor& out = maybe_get_output(0);

@@ -4,7 +4,7 @@
 namespace openreg {
 namespace {
 
-// ATen's kernels trust what calls them: _weight_norm() makes the arguments fit.
+// ATen's kernels do not check their arguments: their caller, _weight_norm(), does.
 void check_fit(const char* name, const at::Tensor& v, const at::Tensor& g,
                int64_t dim) {
   TORCH_CHECK(v.dim() > 0 && g.dim() == v.dim() && (dim == 0 || dim == v.dim() - 1) &&

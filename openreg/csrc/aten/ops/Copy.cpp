@@ -33,8 +33,8 @@ bool same_bytes(const at::Tensor& a, const at::Tensor& b) {
          a.is_conj() == b.is_conj() && a.is_neg() == b.is_neg();
 }
 
-// The address for writing. Memory that is shared until somebody writes is copied by
-// this, which must happen on its own device.
+// The address for writing. This copies copy-on-write memory, which must happen on its
+// own device.
 void* writable(const at::Tensor& tensor) {
   if (!on_openreg(tensor)) {
     return tensor.mutable_data_ptr();

@@ -22,7 +22,7 @@ PhiloxKernelState reserve(const std::optional<at::Generator>& generator,
   if (const auto capture = StreamCapture::of(current_stream(device))) {
     return capture->reserve(impl->words(), device, blocks);
   }
-  const std::lock_guard lock(impl->mutex_);  // not between two calls of somebody else
+  const std::lock_guard lock(impl->mutex_);  // not between two calls of another thread
   return impl->words()->reserve(blocks);
 }
 // LITERALINCLUDE END: RESERVE

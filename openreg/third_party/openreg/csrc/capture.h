@@ -19,7 +19,7 @@ orError_t captureMark(Stream& stream, std::shared_ptr<CapturedMark>* mark);
 orError_t captureJoin(Stream& stream, const CapturedMark& mark);
 
 // The refusals. Each invalidates the capture that it protects: orStreamEndCapture()
-// will tell which call it was. A call that would wait is refused while a capture
+// then reports which call it was. A call that would wait is refused while a capture
 // forbids it, see orStreamCaptureMode. orSuccess when there is no reason to refuse.
 orError_t refuseWait();
 orError_t refuseWaitFor(Stream& stream);

@@ -135,7 +135,8 @@ orError_t orGetDeviceCount(int* count) {
 orError_t orGetDevice(int* device) {
   return call<kInTasks>(__func__, [&]() -> orError_t {
     if (device == nullptr) return fail(orErrorInvalidValue, "device is null");
-    // Every operator asks. Once the driver runs, orSetDevice() has checked the answer.
+    // Every operator calls this. Once the driver runs, orSetDevice() has checked the
+    // device.
     if (processState() != ProcessState::kRunning) {
       if (orError_t error = checkDevice(thread.device)) return error;
     }

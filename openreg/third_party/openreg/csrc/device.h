@@ -38,7 +38,7 @@ class Device {
   void wakeSleepers();
   void halt(std::chrono::steady_clock::time_point deadline);
 
-  // Streams tell the device of their birth, their end and the tasks they hold.
+  // Streams register with the device, and report their end and their tasks.
   int addStream(Stream* stream);  // returns the stream's number, used in messages
   void removeStream(Stream* stream);
   // Relaxed: the stream publishes it to those that run the task, with the task, and

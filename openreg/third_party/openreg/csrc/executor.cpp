@@ -138,8 +138,8 @@ void Stream::work() {
   char name[16];
   std::snprintf(name, sizeof name, "openreg%d-%d", device_.index(), number_);
   pthread_setname_np(pthread_self(), name);
-  // Streams of higher priority ask the system for more processor time. It refuses
-  // unless the process has the right to; then the priority has no effect.
+  // Streams of higher priority request more processor time from the system. Without the
+  // permission for it, the priority has no effect.
   if (priority_ < 0) setpriority(PRIO_PROCESS, 0, priority_);
 
   const int maxNaps = config.steal ? kNaps : 0;

@@ -109,7 +109,7 @@ class Table {
   }
 
   // A new Ref to `object`, which lives in this table; null when its last owner has
-  // gone, which an observer that is told by ~T may see.
+  // released it, which an observer called by ~T may see.
   static Ref<T> refTo(T* object) {
     auto* slot = reinterpret_cast<Slot<T>*>(reinterpret_cast<std::byte*>(object) -
                                             offsetof(Slot<T>, storage));

@@ -70,7 +70,7 @@ orError_t run_launch(void* args) {
   const std::string text = launch.prefix + why;
   launch.comm->set_error(result, text);
   finish(result, why.c_str());
-  if (aborted) return orSuccess;  // the program asked for it, and needs the device
+  if (aborted) return orSuccess;  // on request of the program, which needs the device
   orKernelFault(text.c_str());
   return orErrorLaunchFailure;
 }

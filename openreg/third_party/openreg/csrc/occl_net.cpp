@@ -119,8 +119,8 @@ void NetOperations::run_call(const Call& call) {
     return scatter_reductions(call, starts, call.recv);
   }
   if (call.kind == Call::kAllReduce || call.kind == Call::kReduce) {
-    // Each rank reduces a part, in the order of the ranks, and sends it to those that
-    // want the result.
+    // Each rank reduces a part, in the order of the ranks, and sends it to the ranks
+    // that need the result.
     std::vector<size_t> starts;
     for (int rank = 0; rank <= size_; ++rank) {
       starts.push_back(call.count * rank / size_ * size_of(call.dtype));

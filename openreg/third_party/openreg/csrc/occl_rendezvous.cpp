@@ -233,7 +233,7 @@ void SharedMemoryRendezvous::fail(const std::string& why) noexcept {
 
 void SharedMemoryRendezvous::throw_if_broken() const {
   uint32_t state = memory_->state;
-  // Until the reason is written, or the process that writes it has died.
+  // Until the reason is written, or the process that writes it has ended.
   for (int checks = 0; state == Memory::kBreaking && checks < 10; ++checks) {
     sleep_on(memory_->state, state, kCheckInterval);
     state = memory_->state;

@@ -42,8 +42,8 @@ inline ProcessState processState() {
   return processStateNow.load(std::memory_order_acquire);
 }
 
-// Called by call() unless the driver runs: refuses in forked and exiting processes, and
-// starts the driver when asked to.
+// Called by call() unless the driver runs: fails in forked and exiting processes, and
+// starts the driver if `start` is set.
 orError_t enterProcess(bool start);
 
 // Device `index` of the running driver.

@@ -16,8 +16,9 @@ class Stream;
 extern std::atomic<bool> simulatorActive;
 inline bool simulatorActs() { return simulatorActive.load(std::memory_order_relaxed); }
 
-// Where the device asks. Who is about to run the task at `position` of `stream` waits
-// here while it is to wait; returns early when the process exits.
+// Called by the device. The thread that is about to run the task at `position` of
+// `stream` waits here as long as the simulator requires; returns early when the process
+// exits.
 void beforeTask(Stream& stream, uint64_t position);
 // Whether the launch of a kernel of that name, or the present allocation, is to fail.
 // Counts it.

@@ -76,7 +76,7 @@ const char* copyName(const Copy& copy) {
   return kNames[typeOf(copy.src)][typeOf(copy.dst)];
 }
 
-// What a recorder is told of a task; no name: nothing. The runs of a graph's nodes are
+// What is recorded of a task; no name: nothing. The runs of a graph's nodes are
 // recorded, not the run of the graph.
 struct Describe {
   Origin origin;
