@@ -1,4 +1,4 @@
-# Says what is installed, what works and what is wrong; see docs/ship/diagnose.md.
+# Reports what is installed, what works and what is wrong; see docs/ship/diagnose.md.
 """``python -m torch_openreg_diagnose [--json]``, for you and for a bug report.
 
 With ``--explain MESSAGE`` it explains an error, see ``_explain.py``.

@@ -1,4 +1,4 @@
-# Loads the backend and asks torch what is registered; see docs/ship/diagnose.md.
+# Loads the backend and queries torch for its registrations; see docs/ship/diagnose.md.
 """The part of the diagnosis that can fail or die: it runs in a separate process.
 
 Every answer comes from torch or its dispatcher, by a small use of the feature.

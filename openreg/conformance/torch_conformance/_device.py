@@ -56,7 +56,7 @@ class Device:
                 torch.accelerator.synchronize(index)
 
     def settle(self) -> None:
-        """Let a case end: what cannot be waited for is judged by cases of its own."""
+        """Let a case end; separate cases check devices that cannot be waited for."""
         if self.lost:
             return
         try:

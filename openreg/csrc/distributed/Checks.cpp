@@ -1,4 +1,5 @@
-// What a collective refuses before anything is sent; see docs/modules/distributed.md.
+// Checks the arguments of collectives before anything is sent; see
+// docs/modules/distributed.md.
 #include "csrc/distributed/Checks.h"
 
 #include <numeric>

@@ -1,4 +1,4 @@
-// Types of torch as those of OCCL, and its results as exceptions; see
+// Converts torch dtypes to OCCL types, and OCCL results to exceptions; see
 // docs/modules/distributed.md.
 #include "csrc/distributed/DataTypes.h"
 
@@ -84,7 +84,7 @@ occlRedOp_t to_occl(const c10d::ReduceOp& op, at::ScalarType dtype) {
       return occlBitOr;
     case c10d::ReduceOp::BXOR:
       return occlBitXor;
-    default:  // check_reduction() has refused all others
+    default:  // check_reduction() rejects all others
       TORCH_CHECK_NOT_IMPLEMENTED(false, "occl has no ReduceOp of number ",
                                   static_cast<int>(op.op_));
   }

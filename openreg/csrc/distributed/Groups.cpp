@@ -1,5 +1,4 @@
-// How groups come out of groups, and how they end; see
-// docs/modules/distributed-groups.md.
+// Splits, merges and ends groups; see docs/modules/distributed-groups.md.
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <utility>
 
@@ -81,8 +80,8 @@ void ProcessGroupOCCL::shutdown() {
       try {
         stream.synchronize();
       } catch (const std::exception&) {
-        // A fault of this device: every call that waits for the device reports it.
-        // What another device has under way must still come to its end.
+        // A fault of this device: every call that waits for the device reports it. Work
+        // on another device must still complete.
       }
     }
   }
@@ -91,7 +90,7 @@ void ProcessGroupOCCL::shutdown() {
 // LITERALINCLUDE END: OCCL_SHUTDOWN
 
 void ProcessGroupOCCL::startCoalescing() {
-  decltype(coalesced_) old;  // left by an exception; goes behind the lock
+  decltype(coalesced_) old;  // left by an exception; destroyed after the lock
   const std::lock_guard lock(mutex_);
   old.swap(coalesced_);
   coalesced_.emplace();

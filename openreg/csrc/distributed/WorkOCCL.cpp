@@ -27,7 +27,7 @@ WorkOCCL::WorkOCCL(int rank, c10d::OpType type, const char* name,
   try {
     events_->record_end(stream);
   } catch (const std::exception&) {
-    throw_if_failed();  // it is over already; this says more than the device does
+    throw_if_failed();  // it has failed already; this error is more specific
     throw;
   }
   const c10::StreamGuard guard(stream);
@@ -115,7 +115,7 @@ void WorkOCCL::wait_on_host(std::chrono::milliseconds timeout) const {
     try {
       events_->end().synchronize();
     } catch (...) {
-      throw_if_failed();  // says more than the device's sticky error
+      throw_if_failed();  // more specific than the device's sticky error
       throw;
     }
   } else {

@@ -24,7 +24,7 @@ ActivityLog::~ActivityLog() { stop(); }
 
 // VENDOR: the activity records of your driver, as CUPTI gives them for CUDA
 // LITERALINCLUDE START: ACTIVITY_IDS
-// Each thread keeps its own. What another log has left there is forgotten.
+// Each thread has its own. Entries of another log are dropped.
 ActivityLog::Ids& ActivityLog::ids() const {
   static thread_local Ids ids;
   if (ids.log != number_) {

@@ -1,4 +1,4 @@
-// Refuses the profiler state that only sends marks; see docs/modules/profiler.md.
+// Rejects the profiler state that only emits ranges; see docs/modules/profiler.md.
 #include <c10/util/Exception.h>
 #include <torch/csrc/profiler/standalone/privateuse1_observer.h>
 

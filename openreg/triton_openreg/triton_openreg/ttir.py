@@ -35,7 +35,7 @@ class Block:
 
 @dataclass
 class Operation:
-    """One operation; ``text`` is what stands between its name and its types."""
+    """One operation; ``text`` is the text between its name and its types."""
 
     name: str
     results: list[str]

@@ -71,9 +71,9 @@ const char* why_not(const at::Tensor& query, const at::Tensor& key,
 }
 // LITERALINCLUDE END: ATTENTION_WHY_NOT_SIZES
 
-// The order in which implementations are tried. Torch has math before overrideable, but
-// only an order that the user gave, with sdpa_kernel(..., set_priority=True), is a
-// preference.
+// The order in which implementations are tried. Torch's order has math before
+// overrideable, but it counts as a preference only if the user set it with
+// sdpa_kernel(..., set_priority=True).
 std::array<at::SDPBackend, at::num_sdp_backends> priority_order() {
   using at::SDPBackend;
   constexpr std::array<SDPBackend, at::num_sdp_backends> by_torch{
@@ -99,8 +99,8 @@ kernels::AttentionProblem problem_of(const at::Tensor& query, const Options& opt
           options.is_causal};
 }
 
-// An output of this size whose dimensions lie in memory in the order of the query's.
-// The compiler computes strides with the same rule: torch/_meta_registrations.py.
+// An output of this size, with the dimensions in the memory order of the query. The
+// compiler computes strides with the same rule: torch/_meta_registrations.py.
 at::Tensor empty_in_layout_of(const at::Tensor& query, at::IntArrayRef sizes) {
   if (query.sizes() == sizes) {
     return at::empty_like(query);
@@ -219,9 +219,9 @@ at::Tensor empty_with_aligned_rows(const at::Tensor& bias) {
   return at::empty(sizes, bias.options()).slice(-1, 0, row);
 }
 
-// Answers torch's question which implementation to take: an at::SDPBackend. The fused
-// one, unless the arguments or the user forbid it; then the math one. Throws if the
-// user forbids both.
+// Returns the implementation for torch, an at::SDPBackend: the fused kernel, unless the
+// arguments or the user exclude it, and otherwise the math backend. Throws if the user
+// forbids both.
 // LITERALINCLUDE START: ATTENTION_CHOICE
 int64_t choose_attention(const at::Tensor& query, const at::Tensor& key,
                          const at::Tensor& value,
@@ -362,8 +362,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> efficient_attention_b
     }
     return {grads[0], grads[1], grads[2], grads[3]};
   }
-  const at::Tensor used =
-      logsumexp.slice(2, 0, query.size(2));  // without what fills up
+  const at::Tensor used = logsumexp.slice(2, 0, query.size(2));  // without the padding
   attend_backward("_scaled_dot_product_efficient_attention_backward", grad_out, query,
                   key, value, attn_bias, {out, used, philox_seed, philox_offset},
                   {dropout_p, is_causal, scale}, grads);

@@ -59,9 +59,9 @@ void check_input_channels(const at::Tensor& input, const at::Tensor& weight,
 }
 
 // LITERALINCLUDE START: CONVOLUTION_SIZES
-// Checks all that the kernel relies on, and returns the sizes of the output. Torch has
-// checked most of it if the caller came through conv2d and its like; but the operator
-// can also be called by its name, and for some mistakes torch relies on its kernels.
+// Checks all that the kernel relies on, and returns the sizes of the output. conv2d and
+// similar functions have checked most of it, but the operator can also be called
+// directly, and torch leaves some checks to its kernels.
 std::vector<int64_t> output_sizes(const at::Tensor& input, const at::Tensor& weight,
                                   const Geometry& g) {
   const int64_t dims = input.dim() - 2;
@@ -93,8 +93,8 @@ std::vector<int64_t> output_sizes(const at::Tensor& input, const at::Tensor& wei
 }
 // LITERALINCLUDE END: CONVOLUTION_OUTPUT
 
-// VENDOR: the dtypes of your convolution; below, the memory formats that it prefers
-// The dtypes that the CPU's kernels take, because this device borrows them.
+// VENDOR: the dtypes of your convolution; below, the memory formats that it prefers The
+// dtypes of the CPU kernels, which this device uses.
 bool has_kernel(at::ScalarType dtype, const Geometry& geometry) {
   const bool plain = !geometry.transposed &&
                      std::all_of(geometry.dilation.begin(), geometry.dilation.end(),
@@ -117,8 +117,8 @@ void check_dtypes(const at::Tensor& input, const at::Tensor& weight,
 }
 
 // LITERALINCLUDE START: CONVOLUTION
-// All of torch's convolutions end here: of 1 to 3 dimensions, transposed or not. Those
-// of one dimension arrive as images of height 1.
+// All torch convolutions call this: 1 to 3 dimensions, transposed or not. A convolution
+// with one dimension arrives as an image of height 1.
 at::Tensor convolution_overrideable(const at::Tensor& input, const at::Tensor& weight,
                                     const std::optional<at::Tensor>& bias,
                                     at::IntArrayRef stride, at::IntArrayRef padding,

@@ -100,7 +100,7 @@ bool is_compressed_product(const at::Tensor& mat1, const at::Tensor& mat2) {
 }
 
 // LITERALINCLUDE START: COO_ADDMM
-// What is not a product of matrices goes to the CPU, which says what is wrong with it.
+// Other products go to the CPU, which raises the error.
 at::Tensor& coo_addmm_out(const at::Tensor& self, const at::Tensor& mat1,
                           const at::Tensor& mat2, const at::Scalar& beta,
                           const at::Scalar& alpha, at::Tensor& out) {

@@ -45,7 +45,7 @@ void* writable(const at::Tensor& tensor) {
 
 // LITERALINCLUDE START: KEEP_PINNED
 // Work on `stream` uses the memory of a CPU tensor: if it is pinned, its allocator must
-// not hand it out again before that work is done. Other memory is not its business.
+// not reuse it before that work is done. Other memory needs no record.
 void keep_pinned(const at::Tensor& host, const c10::Stream& stream) {
   const c10::DataPtr& data = host.storage().data_ptr();
   if (at::HostAllocator* allocator = at::getHostAllocator(at::kPrivateUse1)) {
@@ -88,7 +88,7 @@ void copy_memory(void* to, const void* from, size_t bytes, orMemcpyKind kind,
   synchronize_stream(device);
 }
 
-// Lets later work of `waiter`'s current stream start after the present work of
+// Lets later work of `waiter`'s current stream start after the current work of
 // `first`'s. Both calls throw when their device has a fault; c10::Event destroys the
 // driver's event in any case.
 void order_streams(c10::Device first, c10::Device waiter) {
@@ -141,7 +141,7 @@ void copy_on_device(const at::Tensor& src, const at::Tensor& dst) {
     check_storage(dst);
     peer ? copy_to_peer(src, dst)
          : copy_bytes(src, dst, src.device(), /*non_blocking=*/true);
-  } else if (peer) {  // convert here, move, and put the values where they belong there
+  } else if (peer) {  // convert here, copy, and place the values there
     const at::Tensor here = at::empty(dst.sizes(), dst.options().device(src.device()));
     copy_on_device(src, here);
     if (same_bytes(here, dst)) {
@@ -172,8 +172,8 @@ at::Tensor dense_on_host(const at::Tensor& tensor, bool pinned) {
                    tensor.options().device(at::kCPU).pinned_memory(pinned));
 }
 
-// Dtypes and strides are converted on the device; the host only moves bytes, as they
-// lie, unless they lie apart.
+// Dtypes and strides are converted on the device; the host only copies bytes, unless
+// they are not contiguous in memory.
 void copy_to_device(const at::Tensor& self, const at::Tensor& dst, bool non_blocking) {
   check_storage(self);
   if (self.sizes() == dst.sizes() && same_bytes(self, dst)) {
@@ -203,7 +203,7 @@ void copy_to_host(const at::Tensor& src, const at::Tensor& dst, bool non_blockin
   const at::Tensor device = staging(host, src.device());
   copy_on_device(src, device);
   copy_bytes(device, host, src.device(), non_blocking);
-  if (!dense) {  // the host puts the values where they belong: they must have arrived
+  if (!dense) {  // the host places the values, which must have arrived
     synchronize_stream(src.device());
     dst.copy_(host);
   }

@@ -14,7 +14,8 @@ namespace {
 
 constexpr c10::DispatchKeySet kKeys(c10::DispatchKey::PrivateUse1);
 
-// Checks what all factories share and gives the device on which to allocate.
+// Checks the options that all factories share, and returns the device on which to
+// allocate.
 DeviceIndex check_options(const char* op, std::optional<at::Layout> layout,
                           std::optional<at::Device> device,
                           std::optional<bool> pin_memory) {

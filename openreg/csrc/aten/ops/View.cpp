@@ -9,8 +9,8 @@
 #include <ATen/ops/view_as_real_native.h>
 #include <ATen/ops/view_native.h>
 
-// None of these touches the memory, so ATen's own code serves every device. The kernels
-// are only registered for CPU and CUDA: a backend has to name them once more.
+// None of these touches the memory, so ATen's code works for every device. The kernels
+// are registered only for CPU and CUDA, so a backend must register them again.
 namespace openreg {
 
 // LITERALINCLUDE START: VIEW

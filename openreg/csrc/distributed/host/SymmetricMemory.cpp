@@ -44,7 +44,7 @@ struct Announcement {
   size_t pad_offset;
 };
 
-// Every rank gives one, and gets those of all ranks.
+// Every rank passes one, and gets the announcements of all ranks.
 std::vector<Announcement> exchange(const c10d::ProcessGroup& group, c10d::Store& store,
                                    const std::string& round, const Announcement& mine) {
   const auto* bytes = reinterpret_cast<const uint8_t*>(&mine);

@@ -1,4 +1,5 @@
-// The devices and the calling thread's current one; see docs/runtime/device.md.
+// The devices, and the current device of the calling thread; see
+// docs/runtime/device.md.
 #include "csrc/runtime/device/OpenRegFunctions.h"
 
 #include <atomic>

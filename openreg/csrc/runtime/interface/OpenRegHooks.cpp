@@ -34,8 +34,8 @@ DeviceIndex OpenRegHooks::exchangeDevice(DeviceIndex device) const {
 }
 
 DeviceIndex OpenRegHooks::maybeExchangeDevice(DeviceIndex device) const {
-  // "Maybe" is for devices on which making one current costs a context. Here it does
-  // not.
+  // "Maybe" is for devices where a switch of the device creates a context, which is not
+  // the case here.
   return exchange_device(device);
 }
 

@@ -41,7 +41,7 @@ struct Sent {
   std::shared_ptr<const c10::Storage> storage;  // keeps its block from being reused
 };
 
-// Never destroyed: storages may die while the process exits.
+// Never destroyed: storages may be freed while the process exits.
 struct Sender {
   SentLedger ledger;
   std::mutex lock;
@@ -111,7 +111,7 @@ Message parse(const std::string& bytes) {
   return message;
 }
 
-// The storage must lie in the segment: kernels rely on it.
+// The storage must be inside the segment, because kernels rely on it.
 void check_range(const Message& message, const void* segment) {
   orPointerAttributes there{};
   OPENREG_CHECK(orPointerGetAttributes(&there, segment));
@@ -212,7 +212,7 @@ c10::Storage ipc_receive(const std::string& bytes) {
 size_t ipc_collect() {
   initialize();
   Sender& own = sender();
-  std::vector<Sent> freed;  // destroyed after the lock was let go
+  std::vector<Sent> freed;  // destroyed after the lock is released
   const std::lock_guard lock(own.lock);
   const auto free = std::partition(
       own.sent.begin(), own.sent.end(),

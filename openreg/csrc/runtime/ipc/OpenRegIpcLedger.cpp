@@ -1,4 +1,4 @@
-// Who still holds what was sent to other processes; see
+// Tracks which processes still use memory that was sent to them; see
 // docs/frontend/ipc.md.
 #include "csrc/runtime/ipc/OpenRegIpcLedger.h"
 

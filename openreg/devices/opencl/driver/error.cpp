@@ -9,7 +9,7 @@
 namespace oclrt {
 namespace {
 
-// Plain bytes: usable to the very end of a thread. A compiler's log is long.
+// Plain bytes, which stay usable until a thread ends. A compiler's log is long.
 thread_local char detail[8192] = "";
 
 struct Entry {

@@ -23,7 +23,7 @@ enum : unsigned {
 };
 
 orDriverState state_of_process();
-// Starts the driver if asked to, and refuses a forked child and a process that exits.
+// Starts the driver if requested; fails in a forked child and in an exiting process.
 orError_t enter_process(bool start);
 
 // Every API function that returns an orError_t runs its body through this: no exception

@@ -43,8 +43,8 @@ at::Tensor as_bytes(const at::Tensor& tensor) {
                                      : plain.view(bytes_of(dtype));
 }
 
-// For complex numbers and dtypes that OpenCL C lacks. The host converts, and both ways
-// the copies move bytes.
+// For complex numbers and dtypes that OpenCL C lacks: the host converts, and the copies
+// in both directions move bytes.
 void convert_on_host(const at::Tensor& src, const at::Tensor& dst) {
   refuse_in_capture(
       dst.device().index(), "copy_",

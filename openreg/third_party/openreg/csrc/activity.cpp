@@ -23,8 +23,8 @@ uint64_t nanosecondsSince1970() {
 std::atomic<uint64_t> lastCorrelation = 0;
 std::atomic<orActivityClock_t> clockNow = nanosecondsSince1970;
 
-// Shared: handing over a record. Exclusive: start and stop, so that after a stop no
-// record is under way. Never destroyed: threads may come here while the process exits.
+// Shared: delivering a record. Exclusive: start and stop, so that no record is
+// delivered after a stop. Never destroyed: threads may use it while the process exits.
 std::shared_mutex& recordersMutex = *new std::shared_mutex;
 orActivityFn_t receiver = nullptr;
 void* receiverData = nullptr;

@@ -1,4 +1,4 @@
-// The entry of every API function: the refusals. See docs/start/architecture.md.
+// The entry of every API function: its errors. See docs/start/architecture.md.
 #include "call.h"
 
 namespace openreg::driver {

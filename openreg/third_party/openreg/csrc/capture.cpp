@@ -20,7 +20,7 @@
 
 namespace openreg::driver {
 
-// How many tasks of which stream one can be sure have run. Joining counts as a task.
+// How many tasks of each stream have certainly run. Joining counts as a task.
 using Seen = std::map<const Stream*, uint64_t>;
 
 struct Capture {
@@ -34,8 +34,7 @@ struct Capture {
   std::vector<Member> members;  // the first one began the capture
   std::vector<Node> nodes;
   bool live = true;
-  std::string
-      invalidatedBy;  // the call that invalidated it and why; empty while all is well
+  std::string invalidatedBy;  // the call that invalidated it and why; empty if valid
 
   Member& member(const Stream& stream) {
     return *std::find_if(members.begin(), members.end(),

@@ -28,8 +28,8 @@ void Device::removeStream(Stream* stream) {
   std::erase(streams_, stream);
 }
 
-// Destroyed streams with work pending count too. A stream whose last owner has just
-// gone has no work and is left out.
+// Destroyed streams with work pending count too. A stream whose last owner was just
+// released has no work and is left out.
 std::vector<Ref<Stream>> Device::liveStreams() {
   std::vector<Ref<Stream>> live;
   std::lock_guard lock(streamsMutex_);

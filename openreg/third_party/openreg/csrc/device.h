@@ -33,8 +33,8 @@ class Device {
   // graph that uses this device from a stream of another.
   void wait();
   void addGraphLaunch(std::shared_ptr<Mark> end);
-  // For onExit() in process.cpp: gives up the waits of streams for each other; then
-  // takes the executor locks of all streams and keeps them.
+  // For onExit() in process.cpp: cancels the waits of streams for each other; then
+  // locks the executor locks of all streams and keeps them locked.
   void wakeSleepers();
   void halt(std::chrono::steady_clock::time_point deadline);
 

@@ -35,11 +35,11 @@ namespace {
 constexpr auto kNap = std::chrono::microseconds(50);
 constexpr int kNaps = 20;
 
-// Helping nests when helped streams wait for others. Bounded, to bound the use of the
-// stack.
+// Helping nests when helped streams wait for other streams. The depth is limited, to
+// limit stack usage.
 constexpr int kMaxDepth = 8;
 
-// How often a waiting thread looks before it sleeps: about as long as a short kernel
+// How often a waiting thread polls before it sleeps: about as long as a short kernel
 // takes.
 constexpr int kSpins = 200;
 
@@ -80,7 +80,7 @@ orError_t Stream::enqueue(Task&& task, uint64_t* position) {
   uint64_t own = 0;
   if (orError_t error = push(std::move(task), &own)) return error;
   if (position != nullptr) *position = own;
-  // A fault shows up in the next call, not in this one: it has accepted the task.
+  // The next call reports a fault, not this call, which has accepted the task.
   if (config.launchBlocking && !(simulatorActs() && anyHeld())) wait(own);
   return orSuccess;
 }
@@ -222,7 +222,7 @@ void Stream::wait(uint64_t position) {
 }
 
 // While the process exits, waits on behalf of a stream are given up, so that the stream
-// can be halted. A thread of the program sleeps on: it must not take the work for done.
+// can be halted. A thread of the program keeps sleeping, because the work is not done.
 void Stream::sleepUntil(uint64_t position) {
   std::unique_lock lock(mutex_);
   for (;;) {

@@ -57,7 +57,7 @@ orError_t failGraph(const void* handle, const char* kind) {
               kind);
 }
 
-// What the box of a task says.
+// The caption of a task.
 struct Caption {
   std::string operator()(const Kernel& kernel) const { return kernel.name; }
   std::string operator()(const Copy& copy) const {
@@ -70,7 +70,7 @@ struct Caption {
   std::string operator()(const GraphRun& graph) const {
     return "graph of " + std::to_string(graph.nodes->size()) + " tasks";
   }
-  // A capture has none of the others: marks and waits became the order of the list.
+  // A capture contains no other tasks: marks and waits became the order of the list.
   std::string operator()(const auto&) const { return "nothing"; }
 };
 

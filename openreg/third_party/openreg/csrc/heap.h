@@ -35,10 +35,10 @@ class Heap {
 
  private:
   // Touching a page for the first time costs far more than all the rest of an
-  // allocation, so freed pages stay with the process and are used again. `touched` is
-  // an upper bound of how many bytes of the block have such pages. When the free blocks
-  // of the device hold more than keep_ of them together, the block that was freed last
-  // gives its pages back.
+  // allocation, so the process keeps freed pages and reuses them. `touched` is an upper
+  // bound of how many bytes of the block have such pages. When the free blocks of the
+  // device hold more than keep_ of them together, the pages of the block that was freed
+  // last are released.
   struct Block {
     size_t size;
     size_t touched;

@@ -1,10 +1,10 @@
 // Memory shared between processes. See docs/frontend/ipc.md.
 //
 // The memory of a process's devices is one file (memory.cpp). A handle names the
-// process, the number of that file there, and a range. Who opens it maps the range
-// behind its own device memory, so that the same constant leads from the address to the
-// device side. The mapping keeps the file: nothing happens to it when the exporting
-// process ends.
+// process, the number of that file there, and a range. The importing process maps the
+// range behind its own device memory, so that the same constant leads from the address
+// to the device side. The mapping keeps the file: nothing happens to it when the
+// exporting process ends.
 #include "ipc.h"
 
 #include <fcntl.h>
@@ -95,8 +95,8 @@ struct File {
   File& operator=(const File&) = delete;
 };
 
-// Opens the file of the exporting process; checks that it is the one, and that no
-// process can make it shorter: who touches a page behind the end of a file is killed.
+// Opens the file of the exporting process; checks that it is the right file, and that
+// no process can shrink it: an access behind the end of a file would kill this process.
 orError_t openFile(const Export& exported, File* file) {
   char path[64];
   std::snprintf(path, sizeof path, "/proc/%d/fd/%d", static_cast<int>(exported.process),

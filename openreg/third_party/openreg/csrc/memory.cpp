@@ -206,7 +206,7 @@ orError_t orFree(void* ptr) {
     device.wait();
     std::lock_guard lock(device.heapMutex);
     if (orError_t error = check())
-      return error;  // another thread may have freed it meanwhile
+      return error;  // another thread may have freed it already
     if (auto range = device.heap.release(offsetOf(ptr))) {
       givePagesBack(device.index(), *range);
     }
@@ -219,9 +219,8 @@ orError_t orMallocHost(void** ptr, size_t size) {
     if (ptr == nullptr) return fail(orErrorInvalidValue, "ptr is null");
     if (size == 0) return fail(orErrorInvalidValue, "size is 0");
     if (simulatorActs() && takeAllocationFailure()) return failAllocation(size);
-    // Pages of their own, as real pinned memory has. They are not locked: nothing here
-    // moves data behind the kernel's back, and the usual limit on locked memory is 8
-    // MiB.
+    // Separate pages, as for real pinned memory. They are not locked, because nothing
+    // here accesses physical memory, and the usual limit on locked memory is 8 MiB.
     void* block = MAP_FAILED;
     if (size <= SIZE_MAX - pageSize()) {
       block = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,

@@ -18,7 +18,7 @@ namespace {
 constexpr int kMaxRanks = 4096;  // the table of messages must fit on a page
 constexpr int64_t kDefaultTimeout = 600'000;
 
-// Plain bytes: usable to the very end of a thread, which a string would not be.
+// Plain bytes, which stay usable until a thread ends, unlike a string.
 thread_local char last_error[2048] = "";
 thread_local char asked_error[2048] = "";
 

@@ -25,7 +25,7 @@ struct Launch {
 // The group that the calling thread has open; empty if it has none.
 struct Group {
   int depth = 0;
-  bool failed = false;  // a call in it was refused
+  bool failed = false;  // a call in it failed
   // A pointer, so that nothing is destroyed when the thread ends: other variables of
   // the thread may use the library later.
   std::vector<std::unique_ptr<Launch>>* launches = nullptr;
@@ -34,7 +34,7 @@ struct Group {
     if (launches == nullptr) launches = new std::vector<std::unique_ptr<Launch>>;
     ++depth;
   }
-  // What was in it, and whether a call was refused.
+  // Its contents, and whether a call failed.
   std::pair<std::vector<std::unique_ptr<Launch>>, bool> close() {
     const std::unique_ptr<std::vector<std::unique_ptr<Launch>>> owner(
         std::exchange(launches, nullptr));

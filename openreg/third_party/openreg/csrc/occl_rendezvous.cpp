@@ -148,7 +148,7 @@ void SharedMemoryRendezvous::join(Milliseconds timeout) {
   for (int rank = 0; rank < size_; ++rank) {
     const int64_t watched = memory_->of(rank).process;
     processes_.push_back(static_cast<int>(syscall(SYS_pidfd_open, watched, 0)));
-    // A rank may have joined, done its work and ended meanwhile: see gone().
+    // A rank may already have joined, done its work and ended: see gone().
     if (processes_.back() < 0 && errno != ESRCH) {
       throw Failure(occlRemoteError,
                     joined("rank ", rank, ", process ", watched,
@@ -191,7 +191,7 @@ void SharedMemoryRendezvous::meet(Milliseconds timeout) {
       check_the_missing();  // (1)
       continue;
     }
-    std::string late;  // stays empty if the last one came just now
+    std::string late;  // stays empty if the last rank has just arrived
     for (int rank = 0; rank < size_; ++rank) {
       if (is_missing(rank)) late += joined(late.empty() ? "rank " : ", rank ", rank);
     }

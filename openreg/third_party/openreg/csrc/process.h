@@ -25,7 +25,7 @@ struct Config {
 };
 constexpr int kMaxDevices = 64;
 
-// Reads the environment once. Fails when a variable cannot be understood.
+// Reads the environment once. Fails when a variable is invalid.
 orError_t loadConfig();
 // Only after loadConfig() has succeeded.
 extern Config config;

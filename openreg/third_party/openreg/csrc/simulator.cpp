@@ -109,7 +109,7 @@ bool anyHeld() {
 
 void releaseHolds(Stream& stream) {
   if (!simulatorActs()) return;
-  std::vector<Ref<Stream>> released;  // goes after the lock: may end the stream
+  std::vector<Ref<Stream>> released;  // destroyed after the lock: may end the stream
   std::lock_guard lock(state.mutex);
   for (;;) {
     auto hold = state.findHold(stream);

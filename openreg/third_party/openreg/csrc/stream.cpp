@@ -81,7 +81,7 @@ orError_t orStreamDestroy(orStream_t stream) {
                   "stream %d is capturing: end the capture first", target->number());
     }
     if (!table<Stream>.remove(stream)) return failStream(stream);
-    releaseHolds(*target);  // no caller could name it any more
+    releaseHolds(*target);  // no caller has the handle
     target->retire();
     return orSuccess;
   });

@@ -1,5 +1,5 @@
-// What only a replacement of libopenreg.so needs: kernels that are functions of the
-// host, and what its tests do to the device; see docs/opencl/driver.md.
+// Functions that only a replacement of libopenreg.so needs: kernels that are host
+// functions, and the test interface of the simulator; see docs/opencl/driver.md.
 #include "../host_task.h"
 #include "../memory.h"
 #include "../process.h"
