@@ -84,8 +84,8 @@ class ProcessSetting(Generic[T]):
     """A value of the whole process that contexts of several threads change.
 
     Blocks of two threads need not end in the reverse order of their beginnings. A block
-    that ends before a later one hands on what it saved: the last block to end restores
-    the value from before the first.
+    that ends before a later one passes on its saved value, so that the last block to
+    end restores the value from before the first.
     """
 
     def __init__(self, read: Callable[[], T], write: Callable[[T], None]) -> None:

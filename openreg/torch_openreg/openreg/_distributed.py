@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def _make(
     group: "c10d._DistributedBackendOptions", options: "c10d.Backend.Options | None"
 ) -> "c10d.Backend":
-    """Return one rank's end of a new group.
+    """Return the process group of this rank for a new group.
 
     Raises:
         RuntimeError: this torch has no Gloo, or not all ranks came within the timeout.
@@ -38,7 +38,7 @@ def _make(
 
 
 def _register() -> None:
-    """Tell ``init_process_group`` who provides the device; also an entry point."""
+    """Register the backend for ``init_process_group``; also an entry point."""
     backends = getattr(torch.distributed, "Backend", None)  # in most builds of torch
     if backends and not hasattr(backends, "OCCL"):  # our import comes first
         backends.register_backend("occl", _make, True, devices=["openreg"])  # (3)
