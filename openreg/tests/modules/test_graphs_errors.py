@@ -43,11 +43,11 @@ CALLS = {
     ),
     "event.query": (
         lambda x, e: (e.record(), e.query()),
-        r"orEventQuery\(\).* recorded in a stream capture",
+        r"orEventQuery\(\).* recorded in a capture",
     ),
     "event.synchronize": (
         lambda x, e: (e.record(), e.synchronize()),
-        r"orEventSynchronize\(\).* recorded in a stream capture",
+        r"orEventSynchronize\(\).* recorded in a capture",
     ),
     "wait for an event from outside": (
         lambda x, e: torch.accelerator.current_stream().wait_event(e),

@@ -104,7 +104,7 @@ TEST(OpenClProcessTest, CallsOfStaticDestructorsAreRefused) {
 TEST(OpenClProcessTest, PlatformIsChosenByAPartOfItsName) {
   EXPECT_EXIT(startWith("OCLRT_PLATFORM", "portable COMPUTING"), success(), "");
   EXPECT_EXIT(startWith("OCLRT_PLATFORM", "no such"), failure(),
-              "OpenCL with 'no such' in its name.*Portable");
+              "OpenCL platform with 'no such' in its name.*Portable");
 }
 
 TEST(OpenClProcessTest, WholeDevicesAreNotSplit) {
