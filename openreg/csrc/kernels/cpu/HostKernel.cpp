@@ -56,8 +56,8 @@ struct Stock {
 };
 thread_local Stock stock;
 
-// Takes a block, if there is one, out of the cache of the core that used it last, while
-// this thread does something else.
+// Prefetches the next block, if there is one, from the cache of the core that used it
+// last.
 void fetch(const void* block) {
   const auto* bytes = static_cast<const char*>(block);
   for (size_t i = 0; i < kFetched; i += kCacheLine) {
