@@ -194,7 +194,7 @@ void divide_rows(const at::Tensor& gamma, at::Tensor& out) {
 // -- launches --
 
 // The counters to reserve for a sampler, whatever the number of elements. An element
-// takes at most a few dozen blocks, and never reaches this limit.
+// usually takes a few dozen blocks, and in practice never reaches this limit.
 constexpr uint64_t kSamplerBlocks = 1024;
 
 PhiloxKernelState reserve_for(const at::Tensor& out,
