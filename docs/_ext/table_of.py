@@ -24,9 +24,7 @@ def table_of(text: str, name: str) -> str:
     """Return the only table of a text."""
     found = TABLE.findall(text)
     if len(found) != 1 or "](" in found[0]:
-        raise ExtensionError(
-            f"{name}: expected one table without links, found {len(found)}"
-        )
+        raise ExtensionError(f"{name}: there must be one table, and no link in it")
     return str(found[0])
 
 
