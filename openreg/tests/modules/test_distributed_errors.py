@@ -194,7 +194,7 @@ def test_what_one_rank_can_tell_is_refused_before_anything_is_sent(two):
         "TypeError: occl::all_reduce cannot reduce Float with ReduceOp.BAND",
         "",
         "ValueError: occl::all_gather takes a list of one tensor for each of 2 ranks",
-        "ValueError: occl::all_gather of rank ",
+        "ValueError: occl::all_gather on rank ",
         "ValueError: occl::all_gather_into_tensor of 2 ranks has parts of 2 elements",
         "ValueError: occl::all_to_all_single cannot divide 3 rows evenly among 2 ranks",
         "ValueError: occl::all_to_all_single got split sizes [3, 1] for 2 rows",

@@ -16,7 +16,7 @@ size_t check_storage(const at::Tensor& tensor) {
   const auto offset = static_cast<size_t>(tensor.storage_offset()) * tensor.itemsize();
   const size_t there = tensor.storage().nbytes();
   TORCH_CHECK(bytes == 0 || offset + bytes <= there, "openreg: this tensor needs ",
-              offset + bytes, " bytes, but its storage has only ", there,
+              offset + bytes, " bytes, but its storage has ", there,
               ". Resize the storage, or use a view that fits into it");
   return bytes;
 }

@@ -93,8 +93,8 @@ std::vector<int64_t> output_sizes(const at::Tensor& input, const at::Tensor& wei
 }
 // LITERALINCLUDE END: CONVOLUTION_OUTPUT
 
-// VENDOR: the dtypes of your convolution; below, the memory formats that it prefers The
-// dtypes of the CPU kernels, which this device uses.
+// VENDOR: the dtypes of your convolution; below, the memory formats that it prefers
+// The dtypes of the CPU kernels, which this device uses.
 bool has_kernel(at::ScalarType dtype, const Geometry& geometry) {
   const bool plain = !geometry.transposed &&
                      std::all_of(geometry.dilation.begin(), geometry.dilation.end(),

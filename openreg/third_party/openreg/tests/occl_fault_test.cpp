@@ -258,7 +258,7 @@ TEST_F(OcclTest, IsRefusedDuringACapture) {
   const Stream stream;
   orGraph_t graph = nullptr;
   EXPECT_OK(orStreamBeginCapture(stream, orStreamCaptureModeRelaxed));
-  expectRefused(occlVerify("text", comm, stream), occlInvalidUsage, "captures");
+  expectRefused(occlVerify("text", comm, stream), occlInvalidUsage, "is capturing");
   EXPECT_OK(orStreamEndCapture(stream, &graph));
   EXPECT_OK(orGraphDestroy(graph));
 }

@@ -12,8 +12,8 @@ namespace {
 struct StarterHooks final : at::PrivateUse1HooksInterface {
   bool isAvailable() const override { return device_count() > 0; }
 
-  // Each backward pass calls this, and reads the stream of each device in use. VENDOR:
-  // whether your driver starts each device by itself
+  // Each backward pass calls this, and reads the stream of each device in use.
+  // VENDOR: whether your driver starts each device by itself
   bool hasPrimaryContext(c10::DeviceIndex) const override { return is_initialized(); }
 
   // storage.resize_(): new memory, with as many of the old bytes as it can hold.
