@@ -83,13 +83,13 @@ orError_t orGraphDebugDotPrint(orGraph_t, const char*) {
 orError_t orActivityStart(orActivityFn_t, orActivityClock_t, void*) {
   return call(__func__, kInTask, [] {
     return fail(orErrorNotSupported,
-                "OpenCL cannot record activities: profile only the CPU side");
+                "OpenCL keeps no record of activities: profile only the CPU side");
   });
 }
 
 orError_t orActivityStop(size_t*) {
   return call(__func__, kInTask, [] {
-    return fail(orErrorInvalidValue, "no recording of activities is active");
+    return fail(orErrorInvalidValue, "no record of activities was started");
   });
 }
 #endif
