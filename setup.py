@@ -23,7 +23,7 @@ def torch_of_this_build() -> list[str]:
     try:
         major, minor = map(int, version("torch").split(".")[:2])
     except PackageNotFoundError:
-        return ["torch"]  # CMake stops the build, and says how to install torch
+        return ["torch"]  # CMake stops the build, and shows how to install torch
     return [f"torch>={major}.{minor},<{major}.{minor + 1}"]
 
 

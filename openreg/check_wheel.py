@@ -1,4 +1,4 @@
-# Looks into a wheel of a backend before users do; see docs/ship/check-wheels.md.
+# Checks a wheel of a backend before its release; see docs/ship/check-wheels.md.
 """python openreg/check_wheel.py dist/torch_acme-*.whl --own acme --own 'ac[A-Z]'
 
 Reads the shared objects of a wheel with readelf and nm, of binutils. Nothing of the
@@ -40,7 +40,7 @@ class SharedObject:
     path: Path
     needed: list[str]
     runpath: list[str]
-    exported: set[str]  # strong symbols that every other library sees
+    exported: set[str]  # strong symbols that other libraries can bind to
     undefined: set[str]  # symbols that it takes from another library
     releases: set[tuple[str, str]]  # of the libraries that have them
 
@@ -175,13 +175,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("wheel", type=Path)
+    parser.add_argument("wheel", type=Path, help="wheel file to check")
     parser.add_argument(
         "--own",
         action="append",
         default=[],
         metavar="PATTERN",
-        help="of names that the wheel may export",
+        help="pattern of names that the wheel may export; may be repeated",
     )
     options = parser.parse_args()
     told, found = check(options.wheel, options.own)

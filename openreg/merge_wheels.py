@@ -32,7 +32,7 @@ def merge(wheels: list[Path], target: Path) -> Path:
     """
     if len({wheel.name for wheel in wheels}) != 1:
         raise ValueError(
-            "The wheels have different names: take one Python and one version"
+            "The wheels have different names: pass wheels of one Python and one version"
         )
     files: dict[str, bytes] = {}
     releases: list[str] = []
@@ -64,7 +64,7 @@ def _release(wheel: Path, contents: dict[str, bytes]) -> str:
         )
         if built:
             return built[1]
-    raise ValueError(f"{wheel} does not say which torch it was built for")
+    raise ValueError(f"{wheel} has no _build_info.py that names its torch: rebuild it")
 
 
 def _add(files: dict[str, bytes], name: str, data: bytes, release: str) -> None:
@@ -77,7 +77,9 @@ def _add(files: dict[str, bytes], name: str, data: bytes, release: str) -> None:
     if name.endswith(".dist-info/METADATA"):
         data = DEPENDS.sub("Requires-Dist: torch", data.decode()).encode()
     if files.setdefault(name, data) != data:
-        raise ValueError(f"{name} differs between the wheels")
+        raise ValueError(
+            f"{name} differs between the wheels: build all from one commit"
+        )
 
 
 def _needs_torch(data: bytes) -> bool:
@@ -114,8 +116,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("wheels", type=Path, nargs="+")
-    parser.add_argument("--into", type=Path, required=True, help="a folder")
+    parser.add_argument("wheels", type=Path, nargs="+", help="wheels to merge")
+    parser.add_argument("--into", type=Path, required=True, help="output folder")
     options = parser.parse_args()
     try:
         print(merge(options.wheels, options.into))

@@ -47,7 +47,9 @@ def new_backend(
     if driver is not None:
         check_driver(driver)
     if stage is not None and not FIRST - 1 <= stage <= LAST:
-        raise ValueError(f"--stage takes {FIRST - 1}, the starter, to {LAST}.")
+        raise ValueError(
+            f"--stage is {stage}: use {FIRST - 1} (the starter) to {LAST}."
+        )
     check_device(name)
     before = check_target(target)
     if before is not None:
@@ -59,7 +61,9 @@ def new_backend(
                 f"{before.driver!r}. Choose another folder."
             )
         if stage < before.stage:
-            raise ValueError(f"{target} is at stage {before.stage} already.")
+            raise ValueError(
+                f"{target} is at stage {before.stage} already: pass a later --stage."
+            )
     copy = Copy(name, driver or SIMULATED, FIRST - 1 if stage is None else stage)
     texts = texts_of(Spelling(name, copy.driver), copy.stage)
     what = changes(target, texts, before)
@@ -81,16 +85,26 @@ def report(target: Path, copy: Copy, what: Changes) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Copy a backend under a new name.")
-    parser.add_argument("name", help="of the device, as in torch.device(name)")
-    parser.add_argument("--into", type=Path, required=True, help="new, or a copy")
+    parser.add_argument("name", help="name of the device, as in torch.device(name)")
     parser.add_argument(
-        "--stage", type=int, help=f"of the ladder: {FIRST - 1} (starter) to {LAST}"
+        "--into",
+        type=Path,
+        required=True,
+        help="folder to create, or a copy to bring to the next stage or release",
     )
     parser.add_argument(
-        "--driver", help="the name of your driver, whose functions you then write"
+        "--stage",
+        type=int,
+        help=f"stage of the ladder, {FIRST - 1} (the starter) to {LAST}; default: the "
+        "stage of the copy, or the starter",
     )
     parser.add_argument(
-        "--build", action="store_true", help="the copy below it, and run its tests"
+        "--driver", help="name of your driver, whose functions you then write"
+    )
+    parser.add_argument(
+        "--build",
+        action="store_true",
+        help="build the copy in its folder, and run its tests",
     )
     given = parser.parse_args()
     try:

@@ -81,8 +81,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("wheel", type=Path)
-    parser.add_argument("program", help="in Python")
+    parser.add_argument("wheel", type=Path, help="wheel to install")
+    parser.add_argument("program", help="Python code to run with the wheel")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         return try_wheel(options.wheel, options.program, Path(folder))

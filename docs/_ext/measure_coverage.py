@@ -141,7 +141,9 @@ def cpp_reports(build: Path, folder: Path) -> Path:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("-n", default="1", metavar="PROCESSES", help="for the tests")
+    parser.add_argument(
+        "-n", default="1", metavar="PROCESSES", help="number of test processes"
+    )
     processes = parser.parse_args().n
     site = Path(sysconfig.get_path("purelib"))
     if (site / "torch").exists():

@@ -220,7 +220,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     print("\n".join([*faults, f"{judged} snippets judged, {len(faults)} faults"]))
     if judged == 0:
-        print("no snippet was judged: does --root name the repository?")
+        print("no snippet was checked: pass the repository as --root")
     return 1 if faults or not judged else 0
 
 

@@ -55,7 +55,9 @@ class WholeFiles(SphinxDirective):
         self.env.note_dependency(str(file))
         lines = lines_of(file.read_text(encoding="utf-8"))
         if len(lines) > LONGEST:
-            raise ExtensionError(f"{path} has {len(lines)} lines, at most {LONGEST}")
+            raise ExtensionError(
+                f"{path} has {len(lines)} lines; whole files have at most {LONGEST}"
+            )
         text = "\n".join(lines)
         block = nodes.literal_block(text, text)
         block["language"] = LANGUAGES.get(file.suffix, "text")

@@ -1,5 +1,5 @@
 # Lists what a vendor decides, from comments; see docs/ship/make-it-yours.md.
-"""A comment that starts with ``VENDOR:`` stands above each such place."""
+"""A comment that starts with ``VENDOR:`` marks each such place."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def decisions(texts: dict[str, str]) -> list[tuple[str, str]]:
 
 
 def section_of(path: str, name: str) -> str:
-    """The section in which a decision of a file stands."""
+    """The section that lists the decisions of a file."""
     best, title = -1, ""
     for heading, prefixes in SECTIONS:
         for pattern in prefixes:

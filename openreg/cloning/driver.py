@@ -43,7 +43,7 @@ else()
 endif()
 """
 TESTING = """\
-# What the tests may ask of the driver; a test that needs more is deselected. A driver
+# What tests may need from the driver; a test that needs more is deselected. A driver
 # that can hold a stream lists "hold" here, and has a function of that name. It returns
 # a context: within it, no task of the stream starts.
 CAPABILITIES: set[str] = set()

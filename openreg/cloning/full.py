@@ -17,13 +17,13 @@ KINDS = {".c", ".cmake", ".cpp", ".h", ".in", ".map", ".md", ".py", ".pyi", ".tx
 KINDS |= {".typed"}
 BUILT = {"__pycache__", "build", "include", "lib", "share", "_build_info.py"}
 CONFTEST = "conftest.py"
-# They ask nothing of the guide's pages and of the simulator.
+# They need neither the guide's pages nor the simulator.
 TESTS = [
     *("device_arguments", "generator", "lazy_clones", "memory", "stream_autograd"),
     *("threads", "autograd", "composite", "fallback", "minimal", "model_operators"),
     *("registration", "training", "value_operators", "graphs"),
 ]
-# What the copy lacks: each text stands once in its file.
+# What the copy lacks: each text occurs once in its file.
 EDITS: dict[str, list[tuple[str, str]]] = {
     "setup.py": [
         ('ROOT / "openreg" / "torch_openreg"', 'ROOT / "torch_openreg"'),
@@ -138,7 +138,9 @@ def replaced(path: Path, text: str, edits: dict[str, list[tuple[str, str]]]) -> 
     """The text with the edits of its file."""
     for old, new in edits.get(str(path), []):
         if text.count(old) != 1:
-            raise ValueError(f"{path}: {old!r} stands there {text.count(old)} times")
+            raise ValueError(
+                f"{path}: expected {old!r} once, found it {text.count(old)} times"
+            )
         text = text.replace(old, new)
     return text
 

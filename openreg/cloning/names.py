@@ -1,4 +1,4 @@
-# Refuses names that no backend can have; see docs/ship/make-it-yours.md.
+# Rejects names that no backend can have; see docs/ship/make-it-yours.md.
 """Without it, such a name fails only when the copy is compiled, imported or used."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# The backend's names, and its driver's words; see docs/ship/make-it-yours.md.
+# The names of the backend and its driver; see docs/ship/make-it-yours.md.
 """Distinguishes the backend's own names from similar ones of the driver."""
 
 from __future__ import annotations

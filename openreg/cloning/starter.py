@@ -45,7 +45,9 @@ def test_text(path: Path) -> str:
     if path.name == CONFTEST:
         text, count = LARGE.subn("", text)
         if count != 1:
-            raise ValueError(f"{path}: {count} blocks are of the large backend")
+            raise ValueError(
+                f"{path}: expected one block of the large backend, found {count}"
+            )
     return cut(str(path), text, {}, STAGE).replace("openreg/tests/", "tests/")
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from cloning.full import FOLDERS, ROOT
 from cloning.starter import STARTER
 
-# What copies are made of: the next one would contain a copy that lies in there.
+# The sources of copies: a copy inside them would become part of the next copy.
 SOURCES = [STARTER, *(ROOT / name for name in (*FOLDERS, "openreg/tests"))]
 SOURCES.append(ROOT / "openreg/third_party")
 LIST = ".copied.json"

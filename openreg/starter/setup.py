@@ -19,7 +19,7 @@ class CMakeBuild(build_ext):
     """Runs CMake once, which puts four shared objects into the package."""
 
     def run(self) -> None:
-        # CMake refuses a folder that was copied: its place is part of the name.
+        # CMake rejects a copied folder, so its path is part of the name.
         place = f"{sys.implementation.cache_tag}-{crc32(bytes(ROOT)):08x}"
         build = ROOT / "build" / place
         package = Path(self.build_lib).resolve() / "torch_starter"

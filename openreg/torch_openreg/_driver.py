@@ -1,5 +1,5 @@
 # Loads the driver from where it is installed; see docs/ship/packaging.md.
-"""A library that a process has loaded serves every later object that needs its name."""
+"""Loads the driver by its name, so that objects linked to it find it loaded."""
 
 import ctypes
 import os

@@ -1,7 +1,7 @@
 # Makes the device slow or faulty on purpose; see docs/runtime/errors.md.
 """Delays and failures on purpose: what a test needs and a real device does not have.
 
-The device is quick, so a program that forgets to wait for it seems to work. With these
+The device is fast, so a program that lacks a wait seems to work. With these
 functions a test makes the order it wants, and each failure it wants to see. They act on
 the whole process. They call the simulated driver directly: nothing else of the package
 needs them.
@@ -20,14 +20,14 @@ from .openreg._contexts import ProcessSetting, reentrant
 
 __all__ = ["delay", "fail_allocation", "fail_kernel", "hold", "reset"]
 
-_driver = ctypes.CDLL(LIBRARY, os.RTLD_NOLOAD)  # the one that the backend calls
+_driver = ctypes.CDLL(LIBRARY, os.RTLD_NOLOAD)  # the library that the backend calls
 _driver.orGetErrorName.restype = ctypes.c_char_p
 _driver.orGetErrorDetail.restype = ctypes.c_char_p
 _resets = 0  # how often everything was released
 
 
 def _call(name: str, *args: Any) -> None:
-    """Call a function of the driver; raise ValueError with what it says."""
+    """Call a driver function; raise ValueError with the driver's error."""
     error = getattr(_driver, name)(*args)
     if error != 0:
         detail, code = _driver.orGetErrorDetail(), _driver.orGetErrorName(error)
@@ -58,7 +58,9 @@ def _get_delay() -> tuple[int, int]:
 def _set_delay(value: tuple[int, int]) -> None:
     numbers = [index(number) for number in value]
     if any(not 0 <= number < 2**32 for number in numbers):
-        raise TypeError(f"openreg: a delay has two numbers of 32 bits, but got {value}")
+        raise TypeError(
+            f"openreg: expected two unsigned 32-bit numbers, but got {value}"
+        )
     _call("orSimSetDelay", *map(ctypes.c_uint, numbers))
 
 
@@ -121,17 +123,17 @@ def fail_kernel(name: str | None = None, after: int = 0) -> None:
         ValueError: ``after`` is negative.
     """
     if name is not None and not isinstance(name, str):
-        raise TypeError(f"openreg: a kernel has a name, but got {name!r}")
+        raise TypeError(f"openreg: expected the name of a kernel, but got {name!r}")
     _call("orSimFailKernel", name and name.encode(), ctypes.c_int(index(after)))
 
 
 def fail_allocation(count: int = 1) -> None:
-    """Let the driver refuse the next allocations, of device or of pinned memory.
+    """Make the next allocations of device or pinned memory fail in the driver.
 
-    A tensor that finds memory in the allocator's cache needs none of the driver.
+    A tensor from the allocator's cache does not need a driver allocation.
 
     Args:
-        count: how many; 0 takes the order back.
+        count: how many; 0 cancels the failures.
 
     Raises:
         ValueError: ``count`` is negative.
@@ -140,9 +142,9 @@ def fail_allocation(count: int = 1) -> None:
 
 
 def reset() -> None:
-    """Release all streams, forget all orders, and make stopped devices usable again.
+    """Release all streams, clear all failures, and make stopped devices usable again.
 
-    The delay goes back to what the environment variable OPENREG_SIM_DELAY says. On
+    The delay is reset to the value of the environment variable OPENREG_SIM_DELAY. On
     real hardware a stopped device needs a new process.
     """
     global _resets

@@ -1,5 +1,5 @@
-# Where the headers and libraries of this package lie; see docs/operators/custom.md.
-"""Paths for those who build custom operators against this package."""
+# The headers and libraries of this package; see docs/operators/custom.md.
+"""Paths for building custom operators against this package."""
 
 from pathlib import Path
 

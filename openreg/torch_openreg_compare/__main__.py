@@ -23,23 +23,24 @@ def main(arguments: list[str] | None = None) -> int:
         "model", type=Path, help=f"a file with a function {FUNCTION}() -> model, inputs"
     )
     parser.add_argument("--device", help="default: the current accelerator")
-    parser.add_argument("--rtol", type=float, help="default: of torch.testing")
-    parser.add_argument("--atol", type=float, help="default: of torch.testing")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--rtol", type=float, help="default: as torch.testing")
+    parser.add_argument("--atol", type=float, help="default: as torch.testing")
+    parser.add_argument("--seed", type=int, default=0, help="default: 0")
     parser.add_argument("--feed", action="store_true",
-                        help="give every operator the CPU's inputs")  # fmt: skip
-    parser.add_argument("--no-backward", action="store_true")
+                        help="run every operator with the CPU's inputs")  # fmt: skip
+    parser.add_argument("--no-backward", action="store_true",
+                        help="compare only the forward pass")  # fmt: skip
     parser.add_argument("--save", type=Path, metavar="FILE",
-                        help="write the inputs of the first one")  # fmt: skip
+                        help="save the inputs of this operator")  # fmt: skip
     options = parser.parse_args(arguments)
     if (options.rtol is None) != (options.atol is None):
-        parser.error("give both --rtol and --atol, or neither")
+        parser.error("pass both --rtol and --atol, or neither")
     device = options.device or torch.accelerator.current_accelerator()
     if device is None:
-        parser.error("there is no accelerator: name a device with --device")
+        parser.error("torch has no accelerator: pass a device with --device")
     build = runpy.run_path(str(options.model)).get(FUNCTION)
     if build is None:
-        parser.error(f"{options.model} has no function {FUNCTION}()")
+        parser.error(f"{options.model} has no function {FUNCTION}(): define it")
     torch.manual_seed(options.seed)
     model, inputs = build()
     report = compare(

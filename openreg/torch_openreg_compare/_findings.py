@@ -1,4 +1,4 @@
-# Says how two results differ, and how to see it again; see docs/ship/parity.md.
+# Reports how two results differ, and how to reproduce it; see docs/ship/parity.md.
 """One operator out of tolerance: the numbers, the place, and a program to repeat it."""
 
 from collections.abc import Iterator

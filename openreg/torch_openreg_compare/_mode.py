@@ -26,7 +26,7 @@ OWN = (str(Path(torch.__file__).parent), str(Path(__file__).parent))
 PLAIN = {Tensor, nn.Parameter}
 # The results are uninitialized memory: their values mean nothing.
 UNWRITTEN = ("aten::empty", "aten::new_empty", "aten::resize_", "aten::set_")
-# They write to running statistics, and their schema does not say so.
+# They write to running statistics, which their schema does not declare.
 BATCH_NORM = "batch_norm"
 
 
@@ -178,7 +178,7 @@ class Comparison(TorchDispatchMode):
         return original if isinstance(original, torch.device) else value
 
     def _adopt(self, func: Any, call: Call, result: Any) -> None:
-        """The CPU cannot say what is right: go on with the device's values."""
+        """Without a CPU result, continue with the values of the device."""
         for mine in _results(func, call, result):
             if isinstance(mine, Tensor):
                 forget(mine)

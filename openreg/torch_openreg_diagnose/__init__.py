@@ -1,4 +1,4 @@
-# Says what is installed, what works and what is wrong; see docs/ship/diagnose.md.
+# Reports what is installed, what works and what is wrong; see docs/ship/diagnose.md.
 """``python -m torch_openreg_diagnose [--json]``, for you and for a bug report.
 
 With ``--explain MESSAGE`` it explains an error, see ``_explain.py``.
@@ -270,21 +270,23 @@ def show(report: Report) -> str:
 
 def _seconds(text: str) -> float:
     if not re.fullmatch(r"\d{1,6}(\.\d+)?", text) or float(text) == 0:
-        raise argparse.ArgumentTypeError(f"expected a number of seconds, got {text}")
+        raise argparse.ArgumentTypeError(
+            f"expected a number of seconds above 0, got {text}"
+        )
     return float(text)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Print the report; return 1 if there is a problem."""
     parser = argparse.ArgumentParser(prog="python -m torch_openreg_diagnose")
-    parser.add_argument("--json", action="store_true", help="for a program to read")
-    parser.add_argument("--explain", metavar="MESSAGE", help="what an error means")
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    parser.add_argument("--explain", metavar="MESSAGE", help="explain an error message")
     parser.add_argument(
         "--timeout",
         type=_seconds,
         default=SECONDS,
         metavar="SECONDS",
-        help=f"that loading may take; {SECONDS:g}",
+        help=f"time limit for loading the backend; default: {SECONDS:g}",
     )
     options = parser.parse_args(arguments)
     if options.explain is not None:

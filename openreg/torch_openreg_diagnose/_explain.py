@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 INDEX = Path(__file__).with_name("_errors.json")
-# What differs from machine to machine and from backend to backend stands for any text.
+# Parts that depend on the machine or the backend match any text.
 VARIES = re.compile(
     r"""
     \.\.\. | <[a-z]+> | 0x[0-9a-f]+
@@ -50,7 +50,7 @@ def patterns(row: dict[str, str]) -> list[tuple[str, int]]:
 
 # LITERALINCLUDE END: EXPLAIN
 def fit(message: str, row: dict[str, str]) -> int:
-    """How many letters of a row stand in the message; 0 if the row does not fit."""
+    """How many letters of a row are in the message; 0 if the row does not match."""
     anywhere = re.IGNORECASE | re.DOTALL
     found = patterns(row)
     return max(
@@ -59,7 +59,7 @@ def fit(message: str, row: dict[str, str]) -> int:
 
 
 def piece_of(row: dict[str, str]) -> str | None:
-    """What an experiment took away to see this error; None for any other row."""
+    """The piece that an experiment removed to cause this error; None for other rows."""
     if not row["page"].startswith(EXPERIMENTS):
         return None
     named = re.search(r"`([^`]+)`", row["why"])

@@ -1,4 +1,4 @@
-# Loads the backend and asks torch what is registered; see docs/ship/diagnose.md.
+# Loads the backend and queries torch for its registrations; see docs/ship/diagnose.md.
 """The part of the diagnosis that can fail or die: it runs in a separate process.
 
 Every answer comes from torch or its dispatcher, by a small use of the feature.
@@ -34,7 +34,7 @@ def _asked(torch: Any) -> dict[str, Callable[[], object]]:
         has = torch._C._dispatch_has_backend_fallback
         found = [key for key in KEYS if has(getattr(torch._C.DispatchKey, key))]
         if not found:
-            raise LookupError("no key has one")
+            raise LookupError("no dispatch key has a fallback")
         return ", ".join(found)
 
     def kernels() -> str:
@@ -47,7 +47,7 @@ def _asked(torch: Any) -> dict[str, Callable[[], object]]:
 
     def host_allocator() -> str:
         if not torch.empty(1).pin_memory().is_pinned():
-            raise LookupError("memory is not pinned")
+            raise LookupError("pin_memory() does not pin the memory")
         return "pin_memory() works"
 
     def serialization() -> str:
@@ -57,7 +57,7 @@ def _asked(torch: Any) -> dict[str, Callable[[], object]]:
         torch.save(tagged, file)
         file.seek(0)
         if not torch.openreg.get_tensor_tags(torch.load(file)):
-            raise LookupError("torch.save loses the tags of a tensor")
+            raise LookupError("torch.save does not keep the tags of a tensor")
         return "torch.save keeps the tags of a tensor"
 
     def autocast() -> str:
@@ -77,7 +77,7 @@ def _asked(torch: Any) -> dict[str, Callable[[], object]]:
         kind = torch._C._autograd.DeviceType.PrivateUse1
         found = [event for event in profile.events() if event.device_type == kind]
         if not found:
-            raise LookupError("a profile shows no event of the device")
+            raise LookupError("a profile contains no event of the device")
         return f"{len(found)} events"
 
     def distributed() -> str:

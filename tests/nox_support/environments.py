@@ -176,7 +176,7 @@ def fetch_wheel(session: nox.Session, tools: Path, release: str) -> Path:
             run(session, tools, *command, env=env, success_codes=range(256))
     found = sorted(folder.glob("torch-*.whl"))
     if not found:
-        session.error(f"pip found no wheel of torch {release}")
+        session.error(f"pip found no wheel of torch {release}. Does the index have it?")
     return found[0]
 
 

@@ -119,7 +119,7 @@ def choose_python(session: nox.Session, wanted: str | None) -> Interpreter:
         found = dict.fromkeys(python.version for python in find_pythons(session))
         session.error(
             f"There is no Python {wanted} with its headers on PATH, but "
-            f"{', '.join(found) or 'no other'}. Install it, or ask for another one"
+            f"{', '.join(found) or 'no other'}. Install it, or pass another version"
         )
     for python in find_pythons(session):
         if OLDEST_PYTHON < python.minor <= NEWEST_PYTHON:

@@ -95,10 +95,10 @@ class TorchQuote(SphinxDirective):
                 raise QuoteError(f"no line after {start!r} contains {end!r}")
             last = below[0]
         else:
-            raise QuoteError("give :match:, or :start-after: and :end-before:")
+            raise QuoteError("pass :match:, or :start-after: and :end-before:")
         quote = textwrap.dedent("\n".join(line.rstrip() for line in lines[first:last]))
         if not quote.strip():
-            raise QuoteError("these texts quote no line")
+            raise QuoteError("the quote is empty: move :start-after: or :end-before:")
         return first + 1, quote.strip("\n")
 
     def _check_hash(self, path: str, quote: str, version: str) -> None:

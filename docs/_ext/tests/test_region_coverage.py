@@ -148,7 +148,7 @@ def test_refuses_to_judge_nothing(
 ) -> None:
     report = write_coverage(tmp_path, [1], [])
     assert check(tmp_path, "--python", report) == 1
-    assert "no snippet was judged" in capsys.readouterr().out
+    assert "no snippet was checked" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

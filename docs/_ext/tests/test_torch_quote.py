@@ -75,10 +75,10 @@ def test_upgrade_that_changes_the_text_breaks_the_build(torch: Project) -> None:
         ),
         (quote(":match: virtual\n"), "'virtual' is in 2 lines"),
         (quote(":match: absent\n"), "'absent' is in 0 lines"),
-        (quote(":start-after: struct Hooks\n"), "give :match:, or :start-after: and"),
-        (quote(":match: isBuilt\n:end-before: };\n"), "give :match:, or"),
+        (quote(":start-after: struct Hooks\n"), "pass :match:, or :start-after: and"),
+        (quote(":match: isBuilt\n:end-before: };\n"), "pass :match:, or"),
         (quote(":start-after: isBuilt\n:end-before: struct\n"), "no line after"),
-        (quote(":start-after: isBuilt\n:end-before: };\n"), "quote no line"),
+        (quote(":start-after: isBuilt\n:end-before: };\n"), "the quote is empty"),
     ],
     ids=[
         *("unpinned", "absent", "outside", "ambiguous", "no-match", "no-end", "mixed"),

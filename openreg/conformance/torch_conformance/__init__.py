@@ -1,4 +1,4 @@
-# Judges any PyTorch backend, level by level; see docs/ship/conformance.md.
+# Tests any PyTorch backend, level by level; see docs/ship/conformance.md.
 """``python -m torch_conformance --device acme [--level 0..5]``.
 
 The package imports no backend: it must not claim PrivateUse1, which is the name of the

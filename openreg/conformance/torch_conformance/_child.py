@@ -55,7 +55,7 @@ def signal_name(number: int) -> str:
 
 
 class Child:
-    """A forked process, and what it has told so far."""
+    """A forked process, and its messages so far."""
 
     def __init__(self, case: Case, run_case: Callable[[], Result]) -> None:
         self.case = case
@@ -86,7 +86,7 @@ class Child:
             os._exit(0)  # what the exit of a backend does is not judged here
 
     def done(self) -> bool:
-        """Read what there is; return whether the child has ended or told its result."""
+        """Read new messages; return whether the child has ended or sent its result."""
         while block := self._read():
             self.text += block
             self.heard = time.monotonic()
@@ -99,7 +99,7 @@ class Child:
             return None
 
     def _told(self, kind: str) -> list[Any]:
-        """What the child told of one kind, in complete lines."""
+        """The child's messages of one kind, in complete lines."""
         lines = [json.loads(line) for line in self.text.split(b"\n")[:-1]]
         return [line[kind] for line in lines if kind in line]
 

@@ -30,53 +30,73 @@ def _levels(text: str) -> range:
 
 def _jobs(text: str) -> int:
     if not re.fullmatch("[0-9]+", text) or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected a number from 1 on, got {text}")
+        raise argparse.ArgumentTypeError(f"expected a number of 1 or more, got {text}")
     return int(text)
 
 
 def _seconds(text: str) -> float:
     if not re.fullmatch(r"[0-9]+(\.[0-9]+)?", text) or float(text) == 0:
-        raise argparse.ArgumentTypeError(f"expected a number of seconds, got {text}")
+        raise argparse.ArgumentTypeError(
+            f"expected a number of seconds above 0, got {text}"
+        )
     return float(text)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m torch_conformance",
-        description="Judge a PyTorch backend, level by level.",
+        description="Test a PyTorch backend, level by level.",
         epilog="exit status: 0 if every case passes, 1 if not, "
         "2 for wrong arguments, or a report that cannot be written",
     )
-    parser.add_argument("--device", help="the name of the device type, such as acme")
+    parser.add_argument("--device", help="name of the device type, such as acme")
     parser.add_argument(
-        "--level", type=_levels, default=range(6), help="N or N..M; 0..5 without it"
+        "--level",
+        type=_levels,
+        default=range(6),
+        help="level N, or levels N..M; default: 0..5",
     )
-    parser.add_argument("-k", metavar="WORD", action="append", help="part of a name")
+    parser.add_argument(
+        "-k",
+        metavar="WORD",
+        action="append",
+        help="run only cases with WORD in the name",
+    )
     parser.add_argument(
         "--import",
         dest="module",
         metavar="MODULE",
-        help="a module that registers the backend, if it has no entry point yet",
+        help="module that registers the backend, if it has no entry point yet",
     )
     parser.add_argument(
-        "--jobs", type=_jobs, default=1, help="cases that run at the same time; 1"
+        "--jobs",
+        type=_jobs,
+        default=1,
+        help="number of cases that run in parallel; default: 1",
     )
     parser.add_argument(
         "--timeout",
         type=_seconds,
         metavar="SECONDS",
-        help="a case hangs after so many seconds without progress; "
-        f"{LIMIT}, and more for a compiler",
+        help="fail a case after SECONDS without progress; default: "
+        f"{LIMIT}, and more for cases that compile",
     )
     parser.add_argument(
-        "--warm", action="store_true", help="load the backend once, before the forks"
+        "--warm",
+        action="store_true",
+        help="load the backend once, before the cases fork",
     )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the report")
-    parser.add_argument("--html", type=Path, metavar="FILE", help="write it as a page")
     parser.add_argument(
-        "--against", type=Path, metavar="FILE", help="the JSON of an earlier run"
+        "--json", type=Path, metavar="FILE", help="write the report as JSON"
     )
-    parser.add_argument("--list", action="store_true", help="show the cases and end")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="write it as HTML")
+    parser.add_argument(
+        "--against",
+        type=Path,
+        metavar="FILE",
+        help="compare with the JSON report of an earlier run",
+    )
+    parser.add_argument("--list", action="store_true", help="list the cases and exit")
     return parser
 
 
@@ -85,14 +105,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     if find_spec("torch") is None:
-        parser.error("PyTorch is missing: install the one of your backend")
+        parser.error("PyTorch is missing: install the release that your backend needs")
     words = options.k or ()
     if options.list:
         for case in select(options.level, words):
             print(f"{case.level} {case.name}: {advice(case)['expects']}")
         return 0
     if options.device is None:
-        parser.error("--device is required")
+        parser.error("--device is required: pass the device type of the backend")
     try:  # before the run, which takes minutes
         earlier = read(options.against) if options.against else None
         for file in filter(None, (options.json, options.html)):
@@ -115,7 +135,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"{error}\nWithout --warm, each case reports its own error.")
     print(file=sys.stderr)
     if not results:
-        parser.error(f"no case of level {LEVELS[options.level[0]]} has such a name")
+        parser.error(
+            f"no case of level {LEVELS[options.level[0]]} has such a name: see --list"
+        )
     import torch
 
     report = Report(options.device, torch.__version__, results)

@@ -56,7 +56,7 @@ class Device:
                 torch.accelerator.synchronize(index)
 
     def settle(self) -> None:
-        """Let a case end: what cannot be waited for is judged by cases of its own."""
+        """Let a case end; separate cases check devices that cannot be waited for."""
         if self.lost:
             return
         try:
@@ -134,7 +134,9 @@ def refused(*kinds: type[Exception], saying: str = "") -> Iterator[None]:
         yield
     except kinds as error:
         if saying not in str(error):
-            raise AssertionError(f"the error lacks {saying!r}: {error}") from error
+            raise AssertionError(
+                f"the error does not contain {saying!r}: {error}"
+            ) from error
     else:
         names = " or ".join(kind.__name__ for kind in kinds)
         raise AssertionError(f"no error: expected {names}")
@@ -152,7 +154,7 @@ def same(
     """Compare a tensor with one of the CPU, with the tolerance of its dtype."""
     progress()
     if actual is None or expected is None:
-        raise AssertionError(f"{what}: there is no tensor")
+        raise AssertionError(f"{what}: expected a tensor, got None")
     torch.testing.assert_close(
         actual.cpu(), expected, equal_nan=True, msg=lambda text: f"{what}: {text}"
     )

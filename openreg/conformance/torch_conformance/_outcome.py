@@ -1,4 +1,4 @@
-# What a case finds out about a device; see docs/ship/conformance.md.
+# The result of a case on a device; see docs/ship/conformance.md.
 from __future__ import annotations
 
 import dataclasses

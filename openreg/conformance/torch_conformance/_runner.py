@@ -77,7 +77,7 @@ def run(
     calls ``prepare`` when the backend is loaded: tests plant a fault there.
     """
     if jobs < 1:
-        raise ValueError(f"expected jobs from 1 on, got {jobs}: no case would run")
+        raise ValueError(f"expected 1 or more jobs, got {jobs}: no case would run")
     import_torch()
     if warm:
         try:

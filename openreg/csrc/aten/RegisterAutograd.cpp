@@ -1,4 +1,4 @@
-// Registers a backward of our own; see docs/operators/autograd-function.md.
+// Registers a custom backward; see docs/operators/autograd-function.md.
 #include <torch/library.h>
 
 #include "csrc/aten/ops/NativeFunctions.h"

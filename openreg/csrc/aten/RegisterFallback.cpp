@@ -19,8 +19,8 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
 }
 // LITERALINCLUDE END: PER_OPERATOR_FALLBACK
 
-// Torch makes these of other operators on every device, and then reads the elements of
-// a tensor on the host. Memory of the device would end the process.
+// Torch composes these of other operators on every device, but reads the elements of a
+// tensor on the host. With device memory this would crash the process.
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   for (const char* name : {"_grid_sampler_2d_cpu_fallback",
                            "_grid_sampler_2d_cpu_fallback.out",

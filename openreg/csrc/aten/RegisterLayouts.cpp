@@ -25,9 +25,9 @@ Operators only(std::set<std::string> names) { return {std::move(names)}; }
 Operators all_but(std::set<std::string> names) { return {std::move(names), true}; }
 
 // LITERALINCLUDE START: SERVE
-// Serves every operator that torch has for CPU tensors of one layout, and that has no
-// kernel yet: by borrowing, or else on the CPU. The files of kernels come first in the
-// library, so theirs are registered before.
+// Registers every operator that torch has for CPU tensors of one layout and that has no
+// kernel yet: with torch's CPU code, or with the fallback. The files of kernels come
+// first in the library, so their kernels are registered earlier.
 template <DispatchKey cpu_key>
 void register_layout_ops(torch::Library& m, const Operators& borrowed,
                          const std::string& library = "aten") {

@@ -21,7 +21,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("unfold", unfold);
   m.impl("view_as_real", view_as_real);
   m.impl("view_as_complex", view_as_complex);
-  // Storage: another one, or another size of it.
+  // Storage: replace or resize it.
   m.impl("set_", set_);
   m.impl("set_.source_Storage", set_source_storage_);
   m.impl("set_.source_Storage_storage_offset", set_source_storage_offset_);
@@ -35,7 +35,8 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
 
 // LITERALINCLUDE START: CONJUGATE
 // copy_from honors the pending conjugation itself. Without these two lines torch would
-// resolve the bit first: by a copy, which calls _copy_from again, without end.
+// first resolve the bit with a copy, which calls _copy_from again, in an endless
+// recursion.
 TORCH_LIBRARY_IMPL(aten, Conjugate, m) {
   m.impl("_copy_from", torch::CppFunction::makeFallthrough());
 }

@@ -1,4 +1,5 @@
-// What a collective refuses before anything is sent; see docs/modules/distributed.md.
+// Checks the arguments of collectives before anything is sent; see
+// docs/modules/distributed.md.
 #include "csrc/distributed/Checks.h"
 
 #include <numeric>
@@ -69,7 +70,7 @@ void check_reduction(const char* name, const ReduceOp& op, at::ScalarType dtype)
 }
 
 void check_single(const char* name, size_t tensors) {
-  TORCH_CHECK_VALUE(tensors == 1, name, " takes one tensor of each rank, but got ",
+  TORCH_CHECK_VALUE(tensors == 1, name, " takes one tensor from each rank, but got ",
                     tensors);
 }
 
@@ -87,17 +88,18 @@ void check_list(const char* name, const std::vector<at::Tensor>& list, int ranks
 void check_uneven_list(const char* name, const std::vector<at::Tensor>& list, int ranks,
                        int rank, const at::Tensor& one) {
   check_length(name, list, ranks);
-  TORCH_CHECK_VALUE(list[rank].numel() == one.numel(), name, " of rank ", rank,
-                    " takes as tensor ", rank, " of its list one of ", one.numel(),
-                    " elements, as large as its other tensor, but got one of ",
+  TORCH_CHECK_VALUE(list[rank].numel() == one.numel(), name, " on rank ", rank,
+                    " needs ", one.numel(), " elements in tensor ", rank,
+                    " of its list, as many as in its other tensor, but got ",
                     list[rank].numel());
 }
 
 void check_whole(const char* name, const at::Tensor& whole, int ranks,
                  const at::Tensor& part) {
   TORCH_CHECK_VALUE(whole.numel() == part.numel() * ranks, name, " of ", ranks,
-                    " ranks has parts of ", part.numel(), " elements: the whole needs ",
-                    part.numel() * ranks, ", but has ", whole.numel());
+                    " ranks has parts of ", part.numel(),
+                    " elements: the whole tensor needs ", part.numel() * ranks,
+                    ", but has ", whole.numel());
 }
 
 void check_rank(const char* name, int64_t rank, int ranks) {
@@ -111,8 +113,8 @@ std::vector<int64_t> bytes_per_rank(const char* name, const at::Tensor& tensor,
   const auto row = rows == 0 ? 0 : static_cast<int64_t>(tensor.nbytes()) / rows;
   std::vector<int64_t> result(splits);
   if (splits.empty()) {
-    TORCH_CHECK_VALUE(rows % ranks == 0, name, " cannot deal ", rows,
-                      " rows evenly to ", ranks, " ranks; pass the split sizes");
+    TORCH_CHECK_VALUE(rows % ranks == 0, name, " cannot divide ", rows,
+                      " rows evenly among ", ranks, " ranks; pass the split sizes");
     result.assign(ranks, rows / ranks);
   }
   const bool fits = result.size() == static_cast<size_t>(ranks) &&

@@ -1,4 +1,5 @@
-// What a collective refuses before anything is sent; see docs/modules/distributed.md.
+// Checks the arguments of collectives before anything is sent; see
+// docs/modules/distributed.md.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -35,7 +36,7 @@ void check_whole(const char* name, const at::Tensor& whole, int ranks,
 void check_rank(const char* name, int64_t rank, int ranks);
 
 // How many bytes of `tensor` belong to each rank: as many rows as `splits` says, or
-// equal parts. ValueError if that does not come out even.
+// equal parts. ValueError if the rows cannot be divided evenly.
 std::vector<int64_t> bytes_per_rank(const char* name, const at::Tensor& tensor,
                                     const std::vector<int64_t>& splits, int ranks);
 

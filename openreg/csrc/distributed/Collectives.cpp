@@ -24,7 +24,8 @@ Tensors flatten(const Lists& lists) {
   return result;
 }
 
-// What the messages of a collective do not tell the ranks that take no part in them.
+// What the ranks cannot derive from messages of a collective in which they take no
+// part.
 std::string described(const at::Tensor& part, int64_t root) {
   return c10::str(part.numel(), " ", part.scalar_type(), ", root ", root);
 }

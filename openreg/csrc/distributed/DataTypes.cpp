@@ -1,4 +1,4 @@
-// Types of torch as those of OCCL, and its results as exceptions; see
+// Converts torch dtypes to OCCL types, and OCCL results to exceptions; see
 // docs/modules/distributed.md.
 #include "csrc/distributed/DataTypes.h"
 
@@ -35,7 +35,8 @@ std::optional<occlDataType_t> occl_dtype(at::ScalarType dtype) {
 }
 // LITERALINCLUDE END: OCCL_DTYPES
 
-// Lazy clones were made real before: collective() asks every tensor for its address.
+// Lazy clones were already copied, because collective() requests the address of every
+// tensor.
 std::byte* address_of(const at::Tensor& tensor) {
   return static_cast<std::byte*>(const_cast<void*>(tensor.const_data_ptr()));
 }
@@ -83,7 +84,7 @@ occlRedOp_t to_occl(const c10d::ReduceOp& op, at::ScalarType dtype) {
       return occlBitOr;
     case c10d::ReduceOp::BXOR:
       return occlBitXor;
-    default:  // check_reduction() has refused all others
+    default:  // check_reduction() rejects all others
       TORCH_CHECK_NOT_IMPLEMENTED(false, "occl has no ReduceOp of number ",
                                   static_cast<int>(op.op_));
   }

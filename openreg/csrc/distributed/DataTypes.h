@@ -1,4 +1,4 @@
-// Types of torch as those of OCCL, and its results as exceptions; see
+// Converts torch dtypes to OCCL types, and OCCL results to exceptions; see
 // docs/modules/distributed.md.
 #pragma once
 
@@ -30,6 +30,6 @@ bool is_known_to_occl(at::ScalarType dtype);
 
 }  // namespace openreg
 
-// Runs a call of the library; throws DistBackendError if it fails.
+// Makes a library call; throws DistBackendError if it fails.
 #define OCCL_CHECK(CALL) \
   TORCH_CHECK_WITH(DistBackendError, (CALL) == occlSuccess, occlGetLastError(nullptr))

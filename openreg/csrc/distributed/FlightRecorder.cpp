@@ -26,7 +26,7 @@ size_t buffer_size() {
   return size;
 }
 
-// Returns whether nothing changes any more. The events of the driver go then.
+// Returns whether the entry is final. The driver events are then released.
 bool settle(FlightRecorder::Entry& entry) {
   if (entry.events == nullptr) {
     return true;
@@ -39,7 +39,7 @@ bool settle(FlightRecorder::Entry& entry) {
       return false;
     }
   } catch (const std::exception&) {
-    // The device has a fault. What it has dropped remains as it was last seen.
+    // The device has a fault. A dropped operation keeps its last state.
   }
   entry.events.reset();
   return true;

@@ -152,8 +152,8 @@ class GlooNet {
     if (gloo_->getSize() == 1) {
       return;
     }
-    // Gloo has no call to end what is under way. But it closes all connections of a
-    // group when a receive is late, so wait for a message that no rank sends.
+    // Gloo cannot cancel running operations. However, it closes all connections of a
+    // group when a receive times out, so this waits for a message that no rank sends.
     without_exceptions([&] {
       HostTensors nothing{at::empty({1}, at::kByte)};
       gloo_->recv(nothing, gloo_->getRank() == 0 ? 1 : 0, kUnusedTag)

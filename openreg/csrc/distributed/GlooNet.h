@@ -1,6 +1,6 @@
 // Fills a network plug-in of OCCL with Gloo; see docs/modules/distributed.md.
 //
-// Your communication library has its own network: it needs no such file.
+// A communication library with its own network does not need this file.
 #pragma once
 
 #include <occl.h>

@@ -1,5 +1,4 @@
-// How groups come out of groups, and how they end; see
-// docs/modules/distributed-groups.md.
+// Splits, merges and ends groups; see docs/modules/distributed-groups.md.
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <utility>
 
@@ -81,8 +80,8 @@ void ProcessGroupOCCL::shutdown() {
       try {
         stream.synchronize();
       } catch (const std::exception&) {
-        // A fault of this device: every call that waits for the device reports it.
-        // What another device has under way must still come to its end.
+        // A fault of this device: every call that waits for the device reports it. Work
+        // on another device must still complete.
       }
     }
   }
@@ -91,7 +90,7 @@ void ProcessGroupOCCL::shutdown() {
 // LITERALINCLUDE END: OCCL_SHUTDOWN
 
 void ProcessGroupOCCL::startCoalescing() {
-  decltype(coalesced_) old;  // left by an exception; goes behind the lock
+  decltype(coalesced_) old;  // left by an exception; destroyed after the lock
   const std::lock_guard lock(mutex_);
   old.swap(coalesced_);
   coalesced_.emplace();
@@ -101,7 +100,9 @@ void ProcessGroupOCCL::startCoalescing() {
 ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::endCoalescing() {
   const auto works = [&] {
     const std::lock_guard lock(mutex_);
-    TORCH_CHECK(coalesced_, "occl: endCoalescing() without startCoalescing()");
+    TORCH_CHECK(coalesced_,
+                "occl: endCoalescing() without startCoalescing(): call "
+                "startCoalescing() first");
     return *std::exchange(coalesced_, std::nullopt);
   }();
   if (works.empty()) {
@@ -110,8 +111,8 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::endCoalescing() {
   const c10::DeviceIndex device = works.front()->device_index();
   for (const auto& work : works) {
     TORCH_CHECK_VALUE(work->device_index() == device,
-                      "occl: one Work is for tensors of one device, but the coalesced "
-                      "calls got some on openreg:",
+                      "occl: coalesced calls return one Work and must use one device, "
+                      "but got tensors on openreg:",
                       int{device}, " and on openreg:", int{work->device_index()});
   }
   OrderedStreams& streams = streams_of({kJoin, -1, 0});

@@ -1,4 +1,4 @@
-// How an operation gets onto its own stream; see docs/modules/distributed.md.
+// Enqueues operations on their own streams; see docs/modules/distributed.md.
 #include "csrc/distributed/ProcessGroupOCCL.h"
 
 #include <c10/core/StreamGuard.h>
@@ -27,7 +27,9 @@ occlUniqueId exchanged_id(c10d::Store& store, int rank) {
   } else {
     const std::vector<uint8_t> bytes = store.get(kKey);  // waits for rank 0
     TORCH_CHECK_WITH(DistBackendError, bytes.size() == sizeof id.internal,
-                     "occl: the store has ", bytes.size(), " bytes for ", kKey);
+                     "occl: the store has ", bytes.size(), " bytes under ", kKey,
+                     ", where rank 0 stores an id of ", sizeof id.internal,
+                     "; use a new store or prefix");
     std::copy(bytes.begin(), bytes.end(), id.internal);
   }
   return id;
@@ -97,7 +99,7 @@ c10::Stream ProcessGroupOCCL::OrderedStreams::on(c10::DeviceIndex device) {
   if (found != streams.end()) {
     return found->second;
   }
-  // Streams of high priority: what other ranks wait for goes first.
+  // Streams of high priority: work that other ranks wait for runs first.
   return streams.emplace(device, stream_from_pool(device, -1)).first->second;
 }
 
@@ -141,8 +143,8 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::enqueue(const Operation& operation,
   c10::Event ready(device.type());
   ready.record(current);
   ready.block(stream);  // (1)
-  // What all devices of this process send to a rank, or do with all, is one sequence,
-  // as it is over there.
+  // The operations of all devices of this process with one rank, or with all ranks, are
+  // one sequence, as they are on the other ranks.
   if (streams.last.value_or(stream) != stream) {
     c10::Event before(device.type());
     before.record(*streams.last);
@@ -165,7 +167,7 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::enqueue(const Operation& operation,
     try {
       calls(comm_, native_handle(stream));
     } catch (...) {
-      occlGroupEnd();  // does nothing: a call in the group was refused
+      occlGroupEnd();  // does nothing: a call in the group failed
       throw;
     }
     OCCL_CHECK(occlGroupEndWith(&options));  // (1)
@@ -238,7 +240,8 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::point_to_point(Direction direction,
   check_tensors(operation.name, tensors);
   if (peer != occlAnySource) {
     check_rank(operation.name, peer, getSize());
-    TORCH_CHECK_VALUE(peer != getRank(), operation.name, " got its own rank, ", peer);
+    TORCH_CHECK_VALUE(peer != getRank(), operation.name, " cannot use its own rank, ",
+                      peer, ", as the peer");
   }
   TORCH_CHECK_VALUE(tag >= 0 && tag <= occlMaxTag, operation.name, " got tag ", tag,
                     ", which is not between 0 and 7 * 10**8");
@@ -272,8 +275,8 @@ ProcessGroupOCCL::WorkPtr ProcessGroupOCCL::recvAnysource(Tensors& tensors, int 
 
 // LITERALINCLUDE START: OCCL_MONITORED_BARRIER
 void ProcessGroupOCCL::monitoredBarrier(const c10d::BarrierOptions& options, bool) {
-  // Collectives come in one order, so only one may be under way. Messages have tags,
-  // and go on meanwhile: a rank may need one before it comes.
+  // Collectives have one order, so only one may be running. Messages have tags and
+  // continue meanwhile, because a rank may need one before it calls the barrier.
   constexpr const char* kName = "occl::monitored_barrier";
   OrderedStreams& streams = streams_of({kAll, -1, 0});
   const std::lock_guard order(streams.order);

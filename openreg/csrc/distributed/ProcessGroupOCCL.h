@@ -26,8 +26,8 @@ namespace openreg {
 // Follows torch/csrc/distributed/c10d/Backend.hpp. Checks, orders, and calls OCCL, the
 // communication library, as ProcessGroupNCCL calls NCCL.
 //
-// Every function checks its tensors, enqueues and returns. What the ranks do not agree
-// on, and what fails later, is a fault of the device: see WorkOCCL::wait().
+// Every function checks its tensors, enqueues and returns. Mismatched calls of the
+// ranks, and later failures, become a fault of the device: see WorkOCCL::wait().
 class OPENREG_EXPORT ProcessGroupOCCL final : public c10d::Backend {
  public:
   using Tensors = std::vector<at::Tensor>;
@@ -97,12 +97,12 @@ class OPENREG_EXPORT ProcessGroupOCCL final : public c10d::Backend {
 
   // The host waits in wait(), and all work before it on the current stream is done.
   WorkPtr barrier(const c10d::BarrierOptions& options) override;
-  // Returns when all ranks have come. Throws who has not: all of them, also without
-  // `wait_all`.
+  // Returns when all ranks have called it. The exception names all missing ranks, even
+  // without `wait_all`.
   void monitoredBarrier(const c10d::BarrierOptions& options, bool wait_all) override;
 
-  // What is called from here on returns one Work, which endCoalescing() returns: it is
-  // over when all are. Null if there was nothing.
+  // Collectives after startCoalescing() share one Work, which endCoalescing() returns.
+  // It completes when all of them have. Null if there was no collective.
   bool supportsCoalescing() const override { return true; }
   void startCoalescing() override;
   WorkPtr endCoalescing() override;
@@ -118,9 +118,8 @@ class OPENREG_EXPORT ProcessGroupOCCL final : public c10d::Backend {
                                     const c10::intrusive_ptr<Options>& options,
                                     const int& rank, const int& size) override;
 
-  // What is under way and what waits in the streams fails, at once and on every rank;
-  // the device of this rank stays usable. Any thread may call it, also while others
-  // wait.
+  // Running and enqueued operations fail, at once and on every rank; the device of this
+  // rank stays usable. Any thread may call it, even while other threads wait.
   void abort() override;
   // Waits for everything that was enqueued. Later calls throw.
   void shutdown() override;
@@ -151,7 +150,7 @@ class OPENREG_EXPORT ProcessGroupOCCL final : public c10d::Backend {
     Tensors outputs;
     Tensors inputs;
     std::chrono::milliseconds timeout = c10d::kUnsetTimeout;
-    // What the ranks must have in common and the calls do not tell; empty: nothing.
+    // What must be equal on all ranks and is not part of the calls; empty: nothing.
     std::string common = {};
     bool host_waits = false;
     int peer = -1;  // of a message
@@ -170,13 +169,13 @@ class OPENREG_EXPORT ProcessGroupOCCL final : public c10d::Backend {
   WorkPtr point_to_point(Direction direction, Tensors& tensors, int peer, int tag);
 
   // LITERALINCLUDE START: OCCL_STREAM_KEY
-  // What runs one after the other: a direction, a peer, a tag.
+  // The key of operations that run one after another: direction, peer and tag.
   using StreamKey = std::tuple<Direction, int, int>;
   // The streams of a key, one for each device that it has used.
   struct OrderedStreams {
-    // Callers enqueue one after the other. The thread that holds it may wait for room
-    // in a stream, and so for other ranks: hold mutex_ for no wait, and take it only
-    // behind `order`.
+    // Callers enqueue one after another. The thread that holds it may wait for room in
+    // a stream, and so for other ranks. Never wait while holding mutex_, and lock it
+    // only after `order`.
     std::mutex order;
     std::map<c10::DeviceIndex, c10::Stream> streams;
     std::optional<c10::Stream> last;  // of the last operation
@@ -190,7 +189,7 @@ class OPENREG_EXPORT ProcessGroupOCCL final : public c10d::Backend {
   // Lets the flight recorder keep what is about to be enqueued; returns what
   // FlightRecorder::refuse() takes. Needs streams.order.
   int64_t record(const Operation& operation, WorkEvents::Ptr events);
-  // What is known before a lock is taken: it takes the GIL, or waits for the device.
+  // The steps before a lock is taken, because they take the GIL or wait for the device.
   void observe(Operation& operation) const;
   // Throws if this rank is about to send a NaN.
   void check_nan(const Operation& operation) const;

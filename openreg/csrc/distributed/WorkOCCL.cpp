@@ -27,7 +27,7 @@ WorkOCCL::WorkOCCL(int rank, c10d::OpType type, const char* name,
   try {
     events_->record_end(stream);
   } catch (const std::exception&) {
-    throw_if_failed();  // it is over already; this says more than the device does
+    throw_if_failed();  // it has failed already; this error is more specific
     throw;
   }
   const c10::StreamGuard guard(stream);
@@ -115,15 +115,15 @@ void WorkOCCL::wait_on_host(std::chrono::milliseconds timeout) const {
     try {
       events_->end().synchronize();
     } catch (...) {
-      throw_if_failed();  // says more than the device's sticky error
+      throw_if_failed();  // more specific than the device's sticky error
       throw;
     }
   } else {
     const auto last = std::chrono::steady_clock::now() + timeout;
     while (events_->state().error() == nullptr && !events_->end().query()) {
       TORCH_CHECK_WITH(DistBackendError, std::chrono::steady_clock::now() < last, name_,
-                       " is not over after the ", timeout.count(),
-                       " ms that wait() was given; it goes on");
+                       " has not completed within the ", timeout.count(),
+                       " ms passed to wait(), and is still running");
       std::this_thread::sleep_for(std::chrono::microseconds(100));
     }
   }

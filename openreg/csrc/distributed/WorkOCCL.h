@@ -18,8 +18,8 @@
 
 namespace openreg {
 
-// What the device returns to the host about an operation. Shared by both: the caller
-// may drop its Work while the device is still busy.
+// The state of an operation, shared by the host and the device: the caller may drop its
+// Work while the device is still busy.
 class WorkState {
  public:
   using Ptr = std::shared_ptr<WorkState>;
@@ -95,9 +95,9 @@ class OPENREG_EXPORT WorkOCCL final : public c10d::Work {
 
   c10::DeviceIndex device_index() const { return events_->end().device_index(); }
 
-  // Whether it is over, well or not. Does not wait.
+  // Whether it has completed or failed. Does not wait.
   bool isCompleted() override;
-  // Whether it is over, and well.
+  // Whether it has completed without an error.
   bool isSuccess() const override;
   // Why it failed; null if it has not.
   std::exception_ptr exception() const override;
@@ -105,9 +105,9 @@ class OPENREG_EXPORT WorkOCCL final : public c10d::Work {
   void synchronize() override;
   void blockCurrentStream() override { synchronize(); }
   // The same. With a timeout, the host waits too. Throws DistBackendError if the
-  // operation failed, or is not over in time.
+  // operation failed, or did not complete in time.
   bool wait(std::chrono::milliseconds timeout = kNoTimeout) override;
-  // Who sent; waits for it. Only a receive from any rank has it.
+  // The sender of a receive from any rank; waits for it.
   int sourceRank() const override;
   std::vector<at::Tensor> result() override { return outputs_; }
   // Milliseconds of the device. Throws before the operation has completed, and where

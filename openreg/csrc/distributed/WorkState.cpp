@@ -1,4 +1,4 @@
-// What is known of an operation while it runs, and after; see
+// The state of an operation during and after its run; see
 // docs/modules/distributed-debugging.md.
 #include "csrc/distributed/WorkOCCL.h"
 

@@ -18,9 +18,10 @@
 
 #include "csrc/kernels/cpu/Launch.h"
 
-// The CPU has a fused kernel too, and the device borrows it where it applies: no
-// dropout, equal head sizes, not a bias and the causal mask at once. It has neither
-// dropout nor the gradient of the bias, so the rest is spelled out below.
+// The CPU also has a fused kernel, which the device uses where it applies: without
+// dropout, with equal head sizes, and without a bias together with the causal mask. It
+// has neither dropout nor the gradient of the bias, so the code below computes the
+// other cases.
 namespace openreg {
 namespace {
 
@@ -70,7 +71,7 @@ std::optional<at::Tensor> optional_bias(const AttentionInputs& in) {
 }
 
 // The probabilities [B, H, L, S] before the dropout, and their logsumexp. A row without
-// any key that may be seen gives zeros, not the quotient 0 / 0.
+// visible keys gives zeros, not the quotient 0 / 0.
 std::pair<at::Tensor, at::Tensor> probabilities(const at::Tensor& query,
                                                 const at::Tensor& key,
                                                 const AttentionInputs& in,
@@ -91,7 +92,7 @@ std::pair<at::Tensor, at::Tensor> probabilities(const at::Tensor& query,
 
 // LITERALINCLUDE START: ATTENTION_DROPOUT
 // Which probabilities survive the dropout. The backward calls this with the seed and
-// the offset of the forward and gets the same mask: it is not stored.
+// the offset of the forward and gets the same mask, which is therefore not stored.
 at::Tensor kept(const at::Tensor& probabilities, const AttentionInputs& in,
                 const AttentionProblem& problem) {
   const auto seed = static_cast<uint64_t>(*in.seed.const_data_ptr<int64_t>());

@@ -35,8 +35,8 @@ std::tuple<at::Tensor&, at::Tensor&> ctc_loss_out(
                             target_lengths, blank, zero_infinity, loss, log_alpha);
 }
 
-// ATen's kernel takes strides of 0, of expanded tensors, for others, and reads and
-// writes outside of the memory. So it gets contiguous tensors.
+// ATen's kernel misreads the zero strides of expanded tensors, and reads and writes out
+// of bounds. So it gets contiguous tensors.
 at::Tensor& ctc_loss_backward_out(const at::Tensor& grad, const at::Tensor& log_probs,
                                   const at::Tensor& targets,
                                   at::IntArrayRef input_lengths,
@@ -50,8 +50,8 @@ at::Tensor& ctc_loss_backward_out(const at::Tensor& grad, const at::Tensor& log_
       neg_log_likelihood.contiguous(), log_alpha.contiguous(), blank, zero_infinity));
 }
 
-// Without a trial: ATen takes the lengths as they are, and would read outside of the
-// small tensors of one. The meta functions check the dtypes.
+// Without a trial: ATen does not check the lengths, and would read outside of the small
+// tensors of a trial. The meta functions check the dtypes.
 template <auto* kFunction>
 struct Launch {
   template <class... Args>

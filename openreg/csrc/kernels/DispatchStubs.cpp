@@ -88,7 +88,7 @@ void addr_kernel(at::TensorIterator& iterator, const at::Scalar& beta,
             iterator.tensor(2), iterator.tensor(3), beta, alpha, iterator.tensor(0));
 }
 
-// The iterator has the output and the index; what is read from comes beside it.
+// The iterator has the output and the index; the source is a separate argument.
 void take_kernel(at::TensorIterator& iterator, const at::TensorBase& self) {
   cpu::call("take", at::cpu::take_outf, at::Tensor(self), iterator.tensor(1),
             iterator.tensor(0));
@@ -123,8 +123,8 @@ constexpr binary_fn mish_backward_kernel =
     cpu::iterator_kernel<op::mish_backward, mish_backward_out>;
 // LITERALINCLUDE END: STUB_KERNELS
 
-// Stubs that take more than operands.
-// The iterator has the elements to write and the index; the output comes beside it.
+// Stubs that take more than operands. The iterator has the elements to write and the
+// index; the output is a separate argument.
 void put_kernel(at::TensorIterator& iterator, const at::TensorBase& self,
                 bool accumulate) {
   cpu::call("put_", put_out, iterator.tensor(1), iterator.tensor(0), accumulate,
@@ -134,7 +134,7 @@ void put_kernel(at::TensorIterator& iterator, const at::TensorBase& self,
 // A negative eps stands for none.
 void logit_kernel(at::TensorIteratorBase& iterator, const at::Scalar& eps) {
   const double limit = eps.toDouble();
-  // The kernel would convert integers to the default dtype of the moment when it runs.
+  // The kernel would convert integers to the default dtype at the time when it runs.
   cpu::call("logit", at::cpu::logit_outf,
             iterator.tensor(1).to(iterator.common_dtype()),
             limit < 0 ? std::nullopt : std::make_optional(limit), iterator.tensor(0));

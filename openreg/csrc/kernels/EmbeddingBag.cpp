@@ -46,7 +46,7 @@ void embedding_bag(const Tensor& weight, const Tensor& indices, const Tensor& of
                    const OptionalTensor& per_sample, bool include_last,
                    int64_t padding_idx, Tensor& output, Tensor& bags, Tensor& bag_size,
                    Tensor& places) {
-  if (output.size(0) == 0) {  // ATen's kernels write to a bag that is not there
+  if (output.size(0) == 0) {  // ATen's kernels write to a bag that does not exist
     for (const Tensor& out : {bags, bag_size, places}) {
       out.zero_();
     }

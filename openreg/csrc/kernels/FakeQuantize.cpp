@@ -114,7 +114,7 @@ Three fake_quantize_channels_backward(const Tensor& grad, const Tensor& self,
 
 // -- observing and rounding in one launch --
 
-// In the CPU's order of operations, since the result shall be the same.
+// In the CPU's order of operations, so that the result is the same.
 void move_towards(const Tensor& running, const Tensor& current, float factor) {
   const Tensor old_numbers = running.reshape(-1), new_numbers = current.reshape(-1);
   auto numbers = old_numbers.accessor<float, 1>();

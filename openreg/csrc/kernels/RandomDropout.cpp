@@ -134,9 +134,9 @@ void dropout_backward(const at::Tensor& grad, const at::Tensor& mask, double sca
       grad.to(out.scalar_type()), mask, scale, out);
 }
 
-// Multiplies negative elements by a slope. In training it is a random one of
-// [lower, upper), which `noise` remembers, from two random words for a float64, else
-// one. In evaluation it is the mean of the bounds, and `noise` is left alone.
+// Multiplies negative elements by a slope. In training it is a random one of [lower,
+// upper), which is stored in `noise`, from two random words for a float64, else one. In
+// evaluation it is the mean of the bounds, and `noise` is unchanged.
 void rrelu(const at::Tensor& self, const at::Tensor& noise, const at::Scalar& lower,
            const at::Scalar& upper, bool training,
            const std::optional<at::Generator>& generator, at::Tensor& out) {

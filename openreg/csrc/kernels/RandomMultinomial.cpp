@@ -24,7 +24,7 @@ void cumulate(at::Tensor& rows, at::Tensor& totals) {
   }
 }
 
-// Each sample looks its random number up in the sums.
+// Each sample looks up its random number in the sums.
 void draw_again(const at::Tensor& sums, PhiloxState random, at::Tensor& out) {
   const int64_t categories = sums.size(1);
   const int64_t samples = out.size(1);
@@ -46,7 +46,7 @@ void draw_again(const at::Tensor& sums, PhiloxState random, at::Tensor& out) {
       });
 }
 
-// Category i waits for an exponential time of rate p[i]: the first to come are drawn.
+// Category i gets an exponential time of rate p[i]; the earliest categories are drawn.
 void draw_once(at::Tensor& rows, PhiloxState random, at::Tensor& order,
                at::Tensor& out) {
   const int64_t categories = rows.size(1);

@@ -1,4 +1,4 @@
-// Distributions that try until a number fits; see docs/frontend/random.md.
+// Distributions with rejection sampling; see docs/frontend/random.md.
 #include "csrc/aten/meta/RandomSamplers.h"
 
 #include <ATen/Dispatch.h>
@@ -27,8 +27,8 @@ namespace {
 namespace op = at::_ops;
 
 // The number of random numbers that a rejection takes is not known in advance. So each
-// element has counters of its own: the low half counts from the offset on, the high
-// half is the element.
+// element has separate counters: the low half counts from the offset on, the high half
+// is the element.
 // LITERALINCLUDE START: ELEMENT_STREAM
 class ElementStream {
  public:
@@ -194,7 +194,7 @@ void divide_rows(const at::Tensor& gamma, at::Tensor& out) {
 // -- launches --
 
 // The counters to reserve for a sampler, whatever the number of elements. An element
-// takes a few dozen blocks of its own; that one takes as many will not happen.
+// usually takes a few dozen blocks, and in practice never reaches this limit.
 constexpr uint64_t kSamplerBlocks = 1024;
 
 PhiloxKernelState reserve_for(const at::Tensor& out,

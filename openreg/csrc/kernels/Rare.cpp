@@ -23,7 +23,7 @@ namespace openreg {
 namespace op = at::_ops;
 namespace meta = at::meta;
 
-// The kernel of the CPU says that it is new. Here the host half does, on the call.
+// The CPU kernel warns that it is new. Here the host half warns, on the call.
 struct IndexReduce : meta::structured_index_reduce {
   meta_return_ty meta(const at::Tensor& self, int64_t dim, const at::Tensor& index,
                       const at::Tensor& source, std::string_view reduce,

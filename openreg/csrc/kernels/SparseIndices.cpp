@@ -59,10 +59,10 @@ void csr_to_coo(const Tensor& compressed, const Tensor& plain, bool out_int32,
               plain.contiguous(), out_int32, transpose, out);
 }
 
-// Throws if `nnz` numbers of a matrix cannot lie at these indices. `compressed` counts
-// the rows of a CSR tensor if `is_crow`, else the columns of a CSC tensor. Torch asks
-// where a program wants the invariants of sparse tensors checked; the host waits for
-// the answer.
+// Throws if `nnz` numbers of a matrix cannot have these indices. `compressed` counts
+// the rows of a CSR tensor if `is_crow`, else the columns of a CSC tensor. Torch calls
+// this if a program enables checks of sparse tensor invariants; the host waits for the
+// result.
 void validate(bool is_crow, const Tensor& compressed, const Tensor& plain,
               int64_t compressed_dim, int64_t dim, int64_t nnz) {
   cpu::launch_and_wait("_validate_compressed_sparse_indices", compressed.device(),

@@ -36,7 +36,7 @@ using at::Tensor;
 Tensor flatten_kernel(const Tensor& indices, at::IntArrayRef size) {
   TORCH_CHECK(indices.dim() > 1 && indices.size(0) == static_cast<int64_t>(size.size()),
               "flatten_indices: indices of shape ", indices.sizes(),
-              " do not belong to a tensor of ", size.size(), " sparse dimensions");
+              " do not match a tensor with ", size.size(), " sparse dimensions");
   const Tensor out = at::empty({indices.size(1)}, indices.options().dtype(at::kLong));
   if (out.numel() > 0) {
     cpu::launch(

@@ -28,7 +28,7 @@ void SignalPad::exchange(int owner, int sender, uint32_t before, uint32_t after)
     TORCH_CHECK(
         Clock::now() < end, name, " timed out on rank ", rank, " of ", size,
         ", channel ", channel, ": rank ", owner == rank ? sender : owner,
-        owner == rank ? " has sent no signal" : " has not taken the last signal",
+        owner == rank ? " has sent no signal" : " has not received the last signal",
         " within ", timeout.count(), " ms");
     const timespec pause{.tv_sec = 0, .tv_nsec = 10'000'000};
     syscall(SYS_futex, &words[channel * size + sender], FUTEX_WAIT, seen, &pause,

@@ -19,11 +19,12 @@ struct SignalPad {
   int rank, size, channel;
   std::chrono::milliseconds timeout;
 
-  // In a kernel. Waits until `to` has taken the signal before, then sets it.
+  // In a kernel. Waits until `to` has received the previous signal, then sets it.
   void put(int to) const;
   // Waits for the signal of `from`, and clears it.
   void wait(int from) const;
-  // Returns when every rank has come. What each of them wrote before is visible.
+  // Returns when every rank has called it. All earlier writes of the ranks are then
+  // visible.
   void barrier() const;
 
  private:

@@ -22,8 +22,8 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
                           kLayer<at::_native_multi_head_attention>>(m);
   cpu::on_cpu_without_out<op::_transformer_encoder_layer_fwd, TransformerEncoderLayer,
                           kLayer<at::_transformer_encoder_layer_fwd>>(m);
-  // The encoder asks this before it packs a batch into a nested tensor. These compute
-  // in many small kernels here, so the answer is false, and the batch stays padded.
+  // The encoder calls this before it packs a batch into a nested tensor. Nested tensors
+  // need many small kernels here, so this returns false, and the batch stays padded.
   m.impl("_nested_tensor_from_mask_left_aligned",
          [](const at::Tensor&, const at::Tensor&) { return false; });
 }

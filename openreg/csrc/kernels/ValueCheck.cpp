@@ -1,4 +1,4 @@
-// Questions about values that only the device can answer; see docs/frontend/random.md.
+// Checks of values that only the device can make; see docs/frontend/random.md.
 #include <ATen/Dispatch.h>
 
 #include <algorithm>

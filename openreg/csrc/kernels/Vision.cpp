@@ -68,7 +68,7 @@ at::Tensor& adaptive_max_pool3d_backward(const at::Tensor& grad, const at::Tenso
 }
 
 // The CPU copies a tensor of any dtype if no size changes, so a trial of such a call
-// says nothing of the others.
+// proves nothing about other calls.
 template <class Meta>
 struct Filtered : Meta {
   template <class... Args>

@@ -24,7 +24,7 @@ ActivityLog::~ActivityLog() { stop(); }
 
 // VENDOR: the activity records of your driver, as CUPTI gives them for CUDA
 // LITERALINCLUDE START: ACTIVITY_IDS
-// Each thread keeps its own. What another log has left there is forgotten.
+// Each thread has its own. Entries of another log are dropped.
 ActivityLog::Ids& ActivityLog::ids() const {
   static thread_local Ids ids;
   if (ids.log != number_) {
@@ -59,7 +59,7 @@ void ActivityLog::start() {
       &ActivityLog::receive, [] { return uint64_t{c10::getApproximateTime()}; }, this);
   recording_ = error == orSuccess;
   if (!recording_) {
-    TORCH_WARN("openreg: the profile will show nothing of the device: ",
+    TORCH_WARN("openreg: the profile will not contain any work of the device: ",
                orGetErrorDetail());
   }
 }

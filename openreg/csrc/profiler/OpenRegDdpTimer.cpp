@@ -15,7 +15,7 @@ class OpenRegDdpTimer final : public c10d::Timer {
  public:
   explicit OpenRegDdpTimer(c10::Device device) : device_(device) {}
 
-  // The host's time, and a mark in the stream: the device gets there later.
+  // The host time, and a mark in the stream, which the device reaches later.
   void record(Event event) override {
     Timer::record(event);
     auto& mark = marks_.at(static_cast<size_t>(event));

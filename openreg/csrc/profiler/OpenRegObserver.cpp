@@ -1,4 +1,4 @@
-// Refuses the profiler state that only sends marks; see docs/modules/profiler.md.
+// Rejects the profiler state that only emits ranges; see docs/modules/profiler.md.
 #include <c10/util/Exception.h>
 #include <torch/csrc/profiler/standalone/privateuse1_observer.h>
 
@@ -13,8 +13,8 @@ void refuse_marks(const torch::profiler::impl::ProfilerConfig&,
                   const std::unordered_set<at::RecordScope>&) {
   TORCH_CHECK_NOT_IMPLEMENTED(
       false,
-      "openreg: ProfilerState.PRIVATEUSE1 sends marks to a tool that watches the "
-      "program from outside, and the device has none. Use torch.profiler.profile()");
+      "openreg: ProfilerState.PRIVATEUSE1 emits ranges for an external profiling tool, "
+      "and the device has none. Use torch.profiler.profile()");
 }
 
 using torch::profiler::impl::RegisterPRIVATEUSE1Observer;  // the macro needs it

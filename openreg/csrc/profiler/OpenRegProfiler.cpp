@@ -223,8 +223,8 @@ class OpenRegProfiler final : public libkineto::IActivityProfiler {
   }
 
   // LITERALINCLUDE START: REGISTER_PROFILER
-  // nullptr: this profile wants nothing of the device. A profile of the CPU alone asks
-  // for the calls as well; without them it costs what it did.
+  // nullptr: this profile records nothing of the device. A profile of only the CPU also
+  // requests driver calls; leaving them out avoids their cost.
   std::unique_ptr<libkineto::IActivityProfilerSession> configure(
       const std::set<ActivityType>& types, const libkineto::Config&) override {
     const auto& known = availableActivities();
@@ -233,7 +233,7 @@ class OpenRegProfiler final : public libkineto::IActivityProfiler {
     });
     return wanted ? std::make_unique<Session>(types) : nullptr;
   }
-  // The one that torch 2.13 calls. The start is told by Session::start().
+  // The overload that torch 2.13 calls. Session::start() gives the start time.
   std::unique_ptr<libkineto::IActivityProfilerSession> configure(
       int64_t, int64_t, const std::set<ActivityType>& types,
       const libkineto::Config& config) override {

@@ -249,7 +249,7 @@ def test_another_thread_may_end_a_block():
     torch.openreg.synchronize()
     thread.join()
     assert x.tolist() == [1, 1, 1]
-    with pytest.raises(RuntimeError, match="left, but not entered"):
+    with pytest.raises(RuntimeError, match="was not entered"):
         hold.__exit__(None, None, None)
 
 
@@ -257,6 +257,6 @@ def test_another_thread_may_end_a_block():
 def test_no_block_ends_that_has_not_begun(name):
     make, look, _ = CONTEXTS[name]
     outside = look()
-    with pytest.raises(RuntimeError, match="left, but not entered"):
+    with pytest.raises(RuntimeError, match="was not entered"):
         make().__exit__(None, None, None)
     assert look() == outside

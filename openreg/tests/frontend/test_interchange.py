@@ -139,7 +139,7 @@ def test_a_capsule_is_taken_once():
 
 def test_memory_of_somebody_else_cannot_be_resized():
     x = capsule(values().to("openreg"))
-    with pytest.raises(RuntimeError, match="its memory belongs to somebody else"):
+    with pytest.raises(RuntimeError, match="it does not own its memory"):
         x.resize_(100)
 
 

@@ -341,7 +341,7 @@ def release_one(state, name):
 
 
 def test_bytes_that_are_no_message(peer):
-    with pytest.raises(ValueError, match=r"a message of shared memory has .* not 3"):
+    with pytest.raises(ValueError, match=r"a shared-memory message has .* not 3"):
         _C._ipc_receive(b"abc")
 
 

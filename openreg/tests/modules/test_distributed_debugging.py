@@ -94,7 +94,7 @@ def other_shapes(state, folder):
 
 def test_the_library_and_the_recorder_name_a_rank_with_another_shape(ranks, traces):
     for text in ranks.run(other_shapes, str(traces)):
-        assert "the ranks do not ask for the same operation" in text
+        assert "the calls of the ranks do not match" in text
     (found,) = analyzed(traces)
     assert list(found.mismatch_collectives) == [CULPRIT]
     wrong = found.mismatch_collectives[CULPRIT]

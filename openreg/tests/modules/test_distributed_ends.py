@@ -247,7 +247,7 @@ def destroy_after_a_fault(state):
         work = dist.all_reduce(x, async_op=True)
         openreg.simulator.fail_kernel("add")
         fault = message(lambda: tensor(2) + 1)
-        assert "as orSimFailKernel() has ordered" in fault
+        assert "requested by orSimFailKernel()" in fault
         store.set("rank 0 has called", "")
         dist.destroy_process_group()
         done = work.is_success()

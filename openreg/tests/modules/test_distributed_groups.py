@@ -205,7 +205,7 @@ def coalesced_on_two_devices(state):
 
 def test_coalesced_operations_have_one_device(four):
     for text, values in four.run(coalesced_on_two_devices):
-        assert "the coalesced calls got some on openreg:0 and on openreg:1" in text
+        assert "one device, but got tensors on openreg:0 and on openreg:1" in text
         assert values == [3.0, 3.0]
 
 

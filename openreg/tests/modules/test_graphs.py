@@ -152,7 +152,7 @@ def test_keep_graph_instantiates_when_asked_or_at_the_first_replay():
     graph.replay()
     assert y.tolist() == [3, 3]
     graph, _ = capture(lambda: x + 3)
-    with pytest.raises(RuntimeError, match=r"keep_graph=True: capture_end.* has done"):
+    with pytest.raises(RuntimeError, match=r"keep_graph=True: capture_end.* already"):
         graph.instantiate()
 
 

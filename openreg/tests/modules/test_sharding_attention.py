@@ -115,7 +115,7 @@ def test_context_parallelism_needs_another_operator():
         mesh = init_device_mesh("openreg", (1,))
         q = torch.randn(1, 2, 8, 8, device="openreg")
         part = distribute_tensor(q, mesh, [Shard(2)])
-        with pytest.raises(NotImplementedError, match="split along the sentence"):
+        with pytest.raises(NotImplementedError, match="split along the sequence"):
             functional.scaled_dot_product_attention(part, part, part, enable_gqa=True)
         with (
             context_parallel(mesh, buffers=[q], buffer_seq_dims=[2]),

@@ -185,13 +185,13 @@ def test_what_one_shot_all_reduce_refuses(alone):
     x, handle = shared(group, 4)
     name, plain = group.group_name, torch.ones(4, device="openreg")
     assert "needs symmetric memory" in message(lambda: one_shot(plain, "sum", name))
-    assert "supports sum, and not max" in message(lambda: one_shot(x, "max", name))
+    assert "supports only sum, not max" in message(lambda: one_shot(x, "max", name))
     into = torch.ops.symm_mem.one_shot_all_reduce_out
     for out in (plain[:2], plain.double(), x):
         text = message(lambda out=out: into(x, "sum", name, out))
         assert "needs two contiguous tensors of one shape and dtype" in text
     assert "there is no channel -1" in message(lambda: handle.barrier(channel=-1))
-    assert "there is no rank 1" in message(lambda: handle.put_signal(1))
+    assert "there is no rank 1 among 1" in message(lambda: handle.put_signal(1))
 
 
 def test_torchs_own_helpers_know_cuda_only(alone):

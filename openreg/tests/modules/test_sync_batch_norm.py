@@ -237,6 +237,6 @@ def test_there_is_no_second_derivative(two):
 
 def test_no_elements_of_16_bits_are_a_disagreement(two):
     for text in two.run(a_part_without_elements, torch.float16):
-        assert "the ranks do not ask for the same operation" in text
+        assert "the calls of the ranks do not match" in text
         assert "rank 1: #" in text
         assert "float16 of each rank" in text

@@ -224,7 +224,7 @@ def test_mistakes_are_refused_on_the_host_as_on_the_cpu(message):
         (lambda: F.conv2d(X.to("openreg:1"), W.to("openreg:0")), "same device"),
         (
             lambda: convolve_by_name(X[0, 0].to("openreg"), W[0, 0].to("openreg")),
-            "equally many dimensions, 3 to 5",
+            "the same number of dimensions, 3 to 5",
         ),
         (
             lambda: convolve_by_name(X.to("openreg"), W.to("openreg"), stride=0),
@@ -240,7 +240,7 @@ def test_mistakes_are_refused_on_the_host_as_on_the_cpu(message):
         ),
         (
             lambda: convolve_by_name(X[:0].to("openreg"), W.to("openreg")),
-            "must have elements",
+            "must not be empty",
         ),
         (
             lambda: torch.ops.aten.convolution_backward_overrideable(

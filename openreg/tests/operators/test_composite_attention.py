@@ -252,10 +252,10 @@ def by_name(*args, **kwargs):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda q, k, v: by_name(q[0], k[0], v[0]), "of 4 dimensions"),
+        (lambda q, k, v: by_name(q[0], k[0], v[0]), "with 4 dimensions"),
         (lambda q, k, v: by_name(q, k.half(), v), "same floating point dtype"),
-        (lambda q, k, v: by_name(q, k[:, :3], v[:, :3]), "equally many heads"),
-        (lambda q, k, v: by_name(q, k[:, :, 1:], v), "do not fit"),
+        (lambda q, k, v: by_name(q, k[:, :3], v[:, :3]), "the same number of heads"),
+        (lambda q, k, v: by_name(q, k[:, :, 1:], v), "do not match"),
         (
             lambda q, k, v: by_name(q, k, v, q),
             "mask must broadcast .* float32 or boolean",
@@ -263,8 +263,8 @@ def by_name(*args, **kwargs):
         (lambda q, k, v: by_name(q, k, v, q.new_ones(1).bool()), "cannot be boolean"),
         (lambda q, k, v: by_name(q, k, v, dropout_p=2), "between 0 and 1"),
         (lambda q, k, v: by_name(q, k.cpu(), v), "same device"),
-        (lambda q, k, v: by_name(q, k, v, return_debug_mask=True), "no debug mask"),
-        (lambda q, k, v: by_name(q[:0], k[:0], v[:0]), "must have elements"),
+        (lambda q, k, v: by_name(q, k, v, return_debug_mask=True), "a debug mask"),
+        (lambda q, k, v: by_name(q[:0], k[:0], v[:0]), "must not be empty"),
     ],
 )
 def test_calls_by_name_are_checked(call, message):

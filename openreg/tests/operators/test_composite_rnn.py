@@ -147,7 +147,7 @@ def test_gradients_of_one_output_of_a_cell_alone():
         (lambda lstm, gru, x, s: lstm(x, x, x), r"must be \[2, 48\]"),
         (lambda lstm, gru, x, s: lstm(x, x, s[0]), r"must be \[B, H\], but is \[3\]"),
         (lambda lstm, gru, x, s: lstm(x, x.half(), s), "all arguments must be Float"),
-        (lambda lstm, gru, x, s: lstm(x, x, s, x[0]), "both biases or none"),
+        (lambda lstm, gru, x, s: lstm(x, x, s, x[0]), "both biases or neither"),
         (lambda lstm, gru, x, s: lstm(x, x, s, x[0], s[0]), "of 12 elements"),
         (lambda lstm, gru, x, s: lstm(*[t.int() for t in (x, x, s)]), "for 'Int'"),
         (lambda lstm, gru, x, s: lstm(x, x, s.cpu()), "same device"),

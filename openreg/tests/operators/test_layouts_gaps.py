@@ -16,7 +16,7 @@ def hybrid() -> torch.Tensor:
 def test_a_strided_and_a_hybrid_compressed_tensor_are_not_added():
     x = hybrid().to("openreg")
     for call in (lambda: x + x.to_dense(), lambda: x.to_dense() + x):
-        with pytest.raises(NotImplementedError, match="reads beyond the values"):
+        with pytest.raises(NotImplementedError, match="reads values out of bounds"):
             call()
     assert torch.equal((x.to_dense() + x.to_dense()).cpu(), 2 * hybrid().to_dense())
 
@@ -26,7 +26,7 @@ def test_batches_of_compressed_tensors_are_not_added():
     y = torch.ones(3, 2, 2).to_sparse_csr()
     with pytest.raises(RuntimeError):  # an invalid tensor: two batches became one
         (x + y).to_dense()
-    with pytest.raises(NotImplementedError, match="invalid tensor of the sum"):
+    with pytest.raises(NotImplementedError, match="returns an invalid tensor"):
         x.to("openreg") + y.to("openreg")
 
 

@@ -111,7 +111,7 @@ def test_the_products_are_enqueued():
         ),
         "weight": (
             lambda p, x: torch._weight_int4pack_mm(x, p, 32, x),
-            "Int for the weight, and scales of the first dtype",
+            "Int for the weight, and scales with the dtype of self",
         ),
         "groups": (
             lambda p, x: torch._weight_int4pack_mm(

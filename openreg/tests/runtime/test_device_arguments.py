@@ -210,7 +210,7 @@ def test_torch_raises_a_runtime_error_too(make):
         (lambda: openreg._sleep(1.5), TypeError,
          "openreg: the number of cycles is 1.5, not an int"),
         (lambda: openreg._sleep(1 << 70), ValueError,
-         f"openreg: _sleep takes a number of cycles, but got {1 << 70}"),
+         f"openreg: _sleep expects 0 to 2**63 - 1 cycles, but got {1 << 70}"),
         (lambda: openreg.set_per_process_memory_fraction(2.0), ValueError, "2"),
         (lambda: openreg.set_per_process_memory_fraction(1), TypeError, "1"),
         (lambda: openreg.memory._record_memory_history("no"), RuntimeError,

@@ -53,7 +53,7 @@ def test_the_message_names_call_device_kernel_code_and_chapter():
         torch.openreg.synchronize()
     assert str(error.value) == (
         "openreg: orDeviceSynchronize(): device 0 stopped: kernel 'add' on stream 0 "
-        "failed with orErrorLaunchFailure: as orSimFailKernel() has ordered. Tasks "
+        "failed with orErrorLaunchFailure: requested by orSimFailKernel(). Tasks "
         "behind it were dropped; orDeviceReset(), simulator.reset() in Python, makes "
         "the device usable again "
         '(orErrorLaunchFailure; start a new process; see "Errors" in the guide)'

@@ -117,7 +117,7 @@ def test_a_kernel_of_a_graph_fails_in_one_replay():
     graph.replay()
     torch.openreg.synchronize()
     graph.replay()
-    with pytest.raises(torch.AcceleratorError, match="as orSimFailKernel"):
+    with pytest.raises(torch.AcceleratorError, match="by orSimFailKernel"):
         torch.openreg.synchronize()
     simulator.reset()
     graph.replay()

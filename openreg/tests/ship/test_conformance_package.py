@@ -60,7 +60,7 @@ def test_it_judges_a_device_where_no_backend_is(site):
 def test_without_torch_it_says_what_is_missing(site):
     process = kit(site, "--device", "cpu", options=["-S"])
     assert process.returncode == 2
-    assert "PyTorch is missing: install the one of your backend" in process.stderr
+    assert "PyTorch is missing: install the release that your" in process.stderr
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -112,11 +112,20 @@ def test_the_command_refuses_wrong_arguments(capsys):
     for arguments, text in (
         ([], "--device is required"),
         (["--device", "cpu", "--level", "3..1"], "from 0 to 5"),
-        (["--device", "cpu", "--jobs", "0"], "expected a number from 1 on, got 0"),
-        (["--device", "cpu", "--jobs", "-1"], "expected a number from 1 on, got -1"),
-        (["--device", "cpu", "--jobs", "two"], "expected a number from 1 on, got two"),
-        (["--device", "cpu", "--timeout", "0"], "expected a number of seconds, got 0"),
-        (["--device", "cpu", "--timeout", "-2"], "expected a number of seconds, got -"),
+        (["--device", "cpu", "--jobs", "0"], "expected a number of 1 or more, got 0"),
+        (["--device", "cpu", "--jobs", "-1"], "expected a number of 1 or more, got -1"),
+        (
+            ["--device", "cpu", "--jobs", "two"],
+            "expected a number of 1 or more, got two",
+        ),
+        (
+            ["--device", "cpu", "--timeout", "0"],
+            "expected a number of seconds above 0, got 0",
+        ),
+        (
+            ["--device", "cpu", "--timeout", "-2"],
+            "expected a number of seconds above 0, got -",
+        ),
         (["--device", "cpu", "--against", "no.json"], "cannot read no.json: No such"),
     ):
         with pytest.raises(SystemExit) as stopped:
@@ -206,5 +215,5 @@ def test_a_module_that_does_not_load_ends_a_warm_run():
 
 
 def test_a_run_without_jobs_is_refused():
-    with pytest.raises(ValueError, match="expected jobs from 1 on, got 0"):
+    with pytest.raises(ValueError, match="expected 1 or more jobs, got 0"):
         torch_conformance.run("cpu", jobs=0)

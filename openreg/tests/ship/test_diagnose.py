@@ -267,7 +267,7 @@ def test_loading_that_blocks_is_told_with_a_remedy(copy):
 def test_a_time_limit_is_a_number_of_seconds(seconds):
     process = diagnose("--timeout", seconds)
     assert process.returncode == 2
-    assert f"expected a number of seconds, got {seconds}" in process.stderr
+    assert f"expected a number of seconds above 0, got {seconds}" in process.stderr
 
 
 def test_what_a_library_prints_is_not_the_report(copy):

@@ -208,7 +208,9 @@ def test_references_end_with_their_sentence():
 
 def test_an_edit_that_fits_no_longer_is_an_error(monkeypatch):
     monkeypatch.setitem(full.EDITS, "setup.py", [("not in there", "")])
-    with pytest.raises(ValueError, match="'not in there' stands there 0 times"):
+    with pytest.raises(
+        ValueError, match="expected 'not in there' once, found it 0 times"
+    ):
         full.edited(Path("setup.py"))
 
 
@@ -250,7 +252,7 @@ def test_the_name_of_a_driver_may_have_digits():
     ("options", "error"),
     [
         (["--driver", "My-Rt"], "'My-Rt' cannot be the name of a driver"),
-        (["--stage", "2"], "--stage takes 3, the starter, to 9."),
+        (["--stage", "2"], "--stage is 2: use 3 (the starter) to 9."),
         (["--stage", "half"], "invalid int value: 'half'"),
     ],
 )

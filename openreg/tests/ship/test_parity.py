@@ -251,7 +251,7 @@ def test_the_command_refuses_what_it_cannot_use(tmp_path, capsys):
     empty.write_text("")
     for arguments, error in (
         ([str(empty)], "has no function build()"),
-        (["--rtol", "1", str(empty)], "give both --rtol and --atol"),
+        (["--rtol", "1", str(empty)], "pass both --rtol and --atol"),
     ):
         with pytest.raises(SystemExit):
             run_command(arguments)

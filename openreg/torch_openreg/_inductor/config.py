@@ -1,6 +1,6 @@
 # What the key of Inductor's cache contains of this backend; see
 # docs/modules/compile-wrapper.md.
-"""A config module of torch: the cache keeps graphs of other values apart."""
+"""A config module of torch, whose values are part of the cache key."""
 
 import hashlib
 import importlib.metadata

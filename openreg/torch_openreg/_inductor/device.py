@@ -1,5 +1,5 @@
-# What Dynamo and Inductor ask about the device; see docs/modules/compile-wrapper.md.
-"""The device module once more, under the names that the compiler wants."""
+# The device interface of Dynamo and Inductor; see docs/modules/compile-wrapper.md.
+"""The functions of the device module under the names that the compiler calls."""
 
 from collections.abc import Callable
 from typing import Any
@@ -58,14 +58,14 @@ class OpenRegInterface(DeviceInterface):
 
     @staticmethod
     def raise_if_triton_unavailable(device: torch.types.Device = None) -> None:
-        """Say what to install; Inductor calls this before it generates Triton."""
+        """Raise if Triton is missing; Inductor calls this before it uses Triton."""
         if words := why_no_triton():
             raise RuntimeError(words)
 
     class Worker(DeviceInterface.Worker):
-        """The questions of compile workers: processes that must not use the device.
+        """Device queries of compile workers: processes that must not use the device.
 
-        They are forks of a process that asked first, so they find the answers.
+        They are forked from a process that has cached the results of the queries.
         """
 
         _device = 0
@@ -73,7 +73,7 @@ class OpenRegInterface(DeviceInterface):
 
         @classmethod
         def set_device(cls, device: int) -> None:
-            """Choose the device of later questions."""
+            """Choose the device of later queries."""
             cls._device = device
 
         @classmethod

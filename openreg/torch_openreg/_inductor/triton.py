@@ -1,6 +1,6 @@
 # Inductor's Triton code generator instead of C++ loops; see
 # docs/modules/triton-inductor.md.
-"""The switch between the two; what compiles Triton kernels is ``triton_openreg``."""
+"""Switches between the two; ``triton_openreg`` compiles the Triton kernels."""
 
 import functools
 import logging
@@ -22,7 +22,7 @@ INSTALL = (
 
 # LITERALINCLUDE START: WHY_NO_TRITON
 def why_no_triton() -> str | None:
-    """Return what keeps Triton from the device, and what to do; None if nothing."""
+    """Return why Triton cannot be used, and what to do; None if it can."""
     try:
         from triton.backends import backends
     except ImportError as error:
@@ -47,8 +47,8 @@ def choose_scheduling() -> type[BaseScheduling]:
         return OpenRegScheduling
     if config.backend != "triton":
         raise ValueError(
-            "OPENREG_INDUCTOR, and backend in torch_openreg._inductor.config, is loops "
-            f"or triton, not {config.backend!r}"
+            "OPENREG_INDUCTOR, or torch_openreg._inductor.config.backend, must be "
+            f"loops or triton, not {config.backend!r}"
         )
     if words := why_no_triton():
         raise ImportError(words)
@@ -57,9 +57,9 @@ def choose_scheduling() -> type[BaseScheduling]:
 
 
 def check_registered() -> None:
-    """Refuse to compile with another code generator than the cache's key says.
+    """Raise if the code generator differs from that of the cache key.
 
-    Inductor wants a class, and not a function that chooses one, so a change of the
+    Inductor takes a class, not a function that chooses a class, so a change of the
     setting has no effect before the next registration.
 
     Raises:
@@ -79,7 +79,7 @@ def check_registered() -> None:
 
 @functools.cache
 def warn_of_max_autotune() -> None:
-    """Say once what the device does not get."""
+    """Warn once that matrix products are not tuned."""
     _log.warning(
         "max-autotune tunes fused kernels, and no matrix products: Inductor has Triton "
         "templates only for the devices in torch._inductor.utils.GPU_TYPES, so "

@@ -1,6 +1,6 @@
 # The Python that Inductor generates around the kernels; see
 # docs/modules/compile-wrapper.md.
-"""Three lines of it differ from those for the CPU."""
+"""Generates the CPU wrapper, except for three lines."""
 
 from typing import Any
 
@@ -95,7 +95,7 @@ class OpenRegWrapper(_OpenRegLines):
         return OpenRegWrapper()
 
     def write_header(self) -> None:
-        """Write the imports, and who compiles the kernels."""
+        """Write the imports, including the compiler of the kernels."""
         super().write_header()
         self.header.splice(
             """

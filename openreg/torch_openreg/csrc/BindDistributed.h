@@ -10,7 +10,7 @@
 // LITERALINCLUDE START: NO_GIL_HOLDER
 namespace openreg {
 
-// Lets go of an object without the GIL, as torch does with its own process groups:
+// Releases an object without the GIL, as torch does for its process groups, because
 // their destructors wait for threads and for other ranks.
 template <class T>
 class ReleasedWithoutGil {

@@ -1,4 +1,4 @@
-// What the flight recorder holds, in the format of torch's dumps; see
+// The contents of the flight recorder in the format of torch's dumps; see
 // docs/modules/distributed-debugging.md.
 #pragma once
 

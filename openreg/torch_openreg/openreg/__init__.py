@@ -144,7 +144,7 @@ if not TYPE_CHECKING:  # or type checkers would accept every name
 
 
 def _log_devices() -> None:
-    """Tell TORCH_LOGS=openreg of the start, and TORCH_LOGS=+openreg of each device."""
+    """Log the start for TORCH_LOGS=openreg, and each device for TORCH_LOGS=+openreg."""
     _log.info(
         "openreg: started, devices: %d, fallback mode: %s",
         device_count(),
@@ -269,7 +269,7 @@ def get_device_name(device: _Device | None = None) -> str:
 class device:
     """Context manager that makes a device current; ``None`` and -1 do nothing.
 
-    Its end makes the device current that was current when this block began. The same
+    On exit it restores the device that was current on entry. The same
     object can be entered again, also within itself and by other threads.
 
     Raises:

@@ -1,5 +1,5 @@
 # Context managers that can be entered again; see docs/frontend/device-module.md.
-"""What a context restores belongs to one ``with`` block, not to the object.
+"""A context restores the state of one ``with`` block, not of the object.
 
 Users keep a context object and enter it again: later, within itself, in other threads.
 An attribute of the object holds only what the last of these blocks has to restore.
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 # LITERALINCLUDE START: BLOCKS
 class Blocks(Generic[T]):
-    """What each ``with`` block of one context object keeps: a stack for each thread."""
+    """The saved states of the ``with`` blocks of a context: one stack per thread."""
 
     def __init__(self) -> None:
         self._kept: dict[int, list[T]] = {}
@@ -36,7 +36,7 @@ class Blocks(Generic[T]):
         thread = get_ident()
         if thread not in self._kept:
             if not self._kept:
-                raise RuntimeError("openreg: this context was left, but not entered")
+                raise RuntimeError("openreg: this context was not entered: use with")
             thread = next(reversed(self._kept))
         value = self._kept[thread].pop()
         if not self._kept[thread]:
@@ -70,7 +70,7 @@ class _Reentrant(AbstractContextManager[T], ContextDecorator):
 
 
 def reentrant(function: Callable[P, Iterator[T]]) -> Callable[P, _Reentrant[T]]:
-    """Do as ``contextlib.contextmanager``, whose objects can be entered only once."""
+    """Like ``contextlib.contextmanager``, but its objects can be entered again."""
     once = contextmanager(function)
 
     @functools.wraps(function)
@@ -84,8 +84,8 @@ class ProcessSetting(Generic[T]):
     """A value of the whole process that contexts of several threads change.
 
     Blocks of two threads need not end in the reverse order of their beginnings. A block
-    that ends before a later one hands on what it saved: the last block to end restores
-    the value from before the first.
+    that ends before a later one passes on its saved value, so that the last block to
+    end restores the value from before the first.
     """
 
     def __init__(self, read: Callable[[], T], write: Callable[[T], None]) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def _make(
     group: "c10d._DistributedBackendOptions", options: "c10d.Backend.Options | None"
 ) -> "c10d.Backend":
-    """Return one rank's end of a new group.
+    """Return the process group of this rank for a new group.
 
     Raises:
         RuntimeError: this torch has no Gloo, or not all ranks came within the timeout.
@@ -25,9 +25,9 @@ def _make(
     from torch import distributed
 
     if options is not None:
-        raise TypeError("openreg: occl takes no pg_options")
+        raise TypeError("openreg: occl has no pg_options: pass None")
     if not distributed.is_gloo_available():
-        raise RuntimeError("openreg: occl reaches other hosts with Gloo: it is missing")
+        raise RuntimeError("openreg: occl needs Gloo, and this torch has none")
     own = distributed.PrefixStore("occl", group.store)  # (1)
     host = distributed.ProcessGroupGloo(
         own, group.group_rank, group.group_size, timeout=group.timeout
@@ -38,7 +38,7 @@ def _make(
 
 
 def _register() -> None:
-    """Tell ``init_process_group`` who provides the device; also an entry point."""
+    """Register the backend for ``init_process_group``; also an entry point."""
     backends = getattr(torch.distributed, "Backend", None)  # in most builds of torch
     if backends and not hasattr(backends, "OCCL"):  # our import comes first
         backends.register_backend("occl", _make, True, devices=["openreg"])  # (3)

@@ -3,7 +3,7 @@
 """At the end of the process, wait for the threads of the autograd engine.
 
 A thread that releases a backward pass drops its reference to a Python object. If Python
-has ended meanwhile, SIGABRT kills the process.
+has already ended, SIGABRT kills the process.
 """
 
 import atexit

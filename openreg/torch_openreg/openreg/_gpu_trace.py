@@ -3,7 +3,7 @@
 
 torch looks this module up as ``torch.openreg._gpu_trace`` after
 ``torch._C._activate_gpu_trace()``, which cannot be undone. A callback runs on the
-thread of the call it is told of. What it raises is logged, and the call goes on.
+thread of the traced call. If it raises, the error is logged, and the call continues.
 """
 
 from collections.abc import Callable

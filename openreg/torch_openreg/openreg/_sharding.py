@@ -77,23 +77,23 @@ def _none(options: Sequence[object]) -> list[None]:
 
 
 def _places(query: "DTensorSpec", key: "DTensorSpec") -> list["Placement"]:
-    """Return where query, key, value and output may all be.
+    """Return the common placements of query, key, value and output.
 
-    The kernel refuses tensors without elements, so no rank may get an empty part. A
-    head of keys must be where its heads of queries are: uneven parts would part them.
+    The kernel rejects empty tensors, so no rank may get an empty part. A head of keys
+    must be on the rank of its query heads, so uneven parts are not possible.
 
     Raises:
-        NotImplementedError: each rank has a part of the sentence. Torch's context
-            parallelism asks for that and takes what comes back for a part, also if
+        NotImplementedError: each rank has a part of the sequence. Torch's context
+            parallelism uses this placement and treats the result as a part, even if
             DTensor gathered the whole. So gathering would be silently wrong there. It
-            calls another operator: csrc/aten/ops/EfficientAttention.cpp.
+            calls another operator: csrc/aten/host/Attention.cpp.
     """
     from torch.distributed.tensor import Replicate, Shard
 
     if Shard(_LENGTH) in query.placements:
         raise NotImplementedError(
-            "openreg: attention on DTensor: the query is split along the sentence "
-            f"(Shard({_LENGTH})), which the kernel cannot take; redistribute to "
+            "openreg: attention on DTensor: the query is split along the sequence "
+            f"(Shard({_LENGTH})), which the kernel does not support; redistribute to "
             f"Shard({_BATCH}), Shard({_HEADS}) or Replicate(). For context "
             "parallelism, use sdpa_kernel(SDPBackend.EFFICIENT_ATTENTION)"
         )
@@ -109,7 +109,7 @@ def _places(query: "DTensorSpec", key: "DTensorSpec") -> list["Placement"]:
 
 
 def _bias(bias: "DTensorSpec | None", place: "Placement") -> "Placement | None":
-    """Return where the bias goes; a dimension may be missing, or of size 1."""
+    """Return the placement of the bias; a dimension may be missing, or of size 1."""
     from torch.distributed.tensor import Replicate, Shard
 
     if bias is None:

@@ -1,5 +1,5 @@
 # Which device a caller means; see docs/frontend/device-module.md.
-"""Device indices from all the ways in which a device can be spelled."""
+"""Device indices from all forms in which a device can be passed."""
 
 import operator
 
@@ -19,7 +19,7 @@ def _get_device_index(device: Device | None, optional: bool = True) -> int:
         device: an index, ``"openreg"``, ``"openreg:1"``, a ``torch.device`` or a
             ``torch.openreg.device``; without an index it means the current device, and
             so does ``None``.
-        optional: False refuses a device without an index.
+        optional: False rejects a device without an index.
 
     Raises:
         ValueError: it is none of these, the device is of another type, or it lacks an
@@ -28,7 +28,7 @@ def _get_device_index(device: Device | None, optional: bool = True) -> int:
     """
     # LITERALINCLUDE START: GET_DEVICE_INDEX
     if isinstance(device, int):
-        if not -128 <= device <= 127:  # C++ would cut it off, or raise a TypeError
+        if not -128 <= device <= 127:  # C++ would truncate it, or raise a TypeError
             _C._check_device_index(max(min(device, 2**63 - 1), -(2**63)))
         return int(device)  # (1)
     if isinstance(device, str):

@@ -9,8 +9,8 @@ import torch
 def get_amp_supported_dtype() -> list[torch.dtype]:
     """Return the dtypes that ``torch.autocast("openreg", dtype=...)`` accepts.
 
-    Torch asks whenever it makes an autocast context for the device, also one that is
-    switched off, as checkpointing does. With another dtype it warns and stays off.
+    Torch calls this for each autocast context of the device, including disabled ones,
+    which checkpointing makes. With another dtype it warns and stays off.
     """
     return [torch.float16, torch.bfloat16]
 

@@ -1,5 +1,5 @@
 # What a device can do; see docs/frontend/accelerator-api.md.
-"""Questions about a device, with the names of torch.xpu."""
+"""Queries of a device, with the names of torch.xpu."""
 
 import torch
 

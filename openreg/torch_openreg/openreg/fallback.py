@@ -39,7 +39,7 @@ def set_fallback_mode(mode: str) -> None:
 
 
 def fallback_mode() -> str:
-    """Return the present mode."""
+    """Return the current mode."""
     return _C._fallback_mode()
 
 
@@ -49,7 +49,7 @@ def fallback_counts() -> FallbackCounts:
 
 
 def reset_fallback_counts() -> None:
-    """Forget all counts."""
+    """Reset all counts."""
     _C._reset_fallback_counts()
 
 
@@ -58,7 +58,7 @@ _mode = ProcessSetting(fallback_mode, set_fallback_mode)
 
 @reentrant
 def fallbacks(mode: str | None = None) -> Iterator[FallbackCounts]:
-    """Count what falls back within a context, in all threads.
+    """Count the fallbacks within a context, in all threads.
 
     Args:
         mode: holds within the context only, see :func:`set_fallback_mode`; the present

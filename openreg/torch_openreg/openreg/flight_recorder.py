@@ -20,7 +20,7 @@ NAMES = {
     "all_gather_coalesced": "ALLGATHER_coalesced",
     "all_to_all_single": "all_to_all",  # its parts may differ
 }
-LIBRARY = "nccl"  # before torch 2.15, the analysis refuses names that it does not know
+LIBRARY = "nccl"  # before torch 2.15, the analysis rejects other names
 
 
 def _profiling_name(entry: dict[str, Any]) -> str:

@@ -1,8 +1,8 @@
 # Statistics of pinned host memory; see docs/runtime/host-memory.md.
-"""What the allocator of pinned memory did, with the names of ``torch.cuda.memory``.
+"""Statistics of pinned memory, with the names of ``torch.cuda.memory``.
 
 torch can empty this cache for every accelerator, by
-``torch.accelerator.empty_host_cache()``, but has no generic way to ask for its figures.
+``torch.accelerator.empty_host_cache()``, but has no generic query for its statistics.
 """
 
 from typing import Any

@@ -1,5 +1,5 @@
 # Typed storages, the names of old programs; see docs/runtime/storage.md.
-"""``torch.openreg.FloatStorage`` and its like, as ``torch.cuda`` has them.
+"""``torch.openreg.FloatStorage`` and similar classes, as in ``torch.cuda``.
 
 Torch has replaced typed storages by ``torch.UntypedStorage``. It makes objects of
 ``torch.TypedStorage`` only; these classes are what ``Tensor.storage_type()`` returns

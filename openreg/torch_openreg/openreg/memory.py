@@ -62,7 +62,7 @@ __all__ = [
 
 
 def empty_cache() -> None:
-    """Give every segment that is free in one piece back to the driver.
+    """Return every completely free segment to the driver.
 
     Waits for the device without the GIL, unlike ``torch.accelerator.empty_cache()``.
     Does nothing while memory is being allocated to a private pool.
@@ -117,7 +117,7 @@ def _private_pools(index: int) -> dict[tuple[int, int], dict[str, dict[str, int]
 
 
 def _bytes(device: _Device | None) -> list[int]:
-    """Return allocated, most allocated, reserved, most reserved.
+    """Return allocated, peak allocated, reserved and peak reserved bytes.
 
     Torch's functions for one of them make a dictionary of all 80 counters first.
     """
@@ -138,7 +138,7 @@ def max_memory_allocated(device: _Device | None = None) -> int:
 
 
 def memory_reserved(device: _Device | None = None) -> int:
-    """Return the bytes of all segments that the allocator has from the driver."""
+    """Return the bytes of all segments that the driver has allocated."""
     return _bytes(device)[2]
 
 
@@ -148,17 +148,17 @@ def max_memory_reserved(device: _Device | None = None) -> int:
 
 
 def reset_peak_memory_stats(device: _Device | None = None) -> None:
-    """Let the peaks start again from what is used now."""
+    """Reset the peaks to the current values."""
     torch.accelerator.reset_peak_memory_stats(_get_device_index(device))
 
 
 def reset_accumulated_memory_stats(device: _Device | None = None) -> None:
-    """Let the totals ("allocated", "freed") and the event counters start from 0."""
+    """Reset the totals ("allocated", "freed") and the event counters to 0."""
     torch.accelerator.reset_accumulated_memory_stats(_get_device_index(device))
 
 
 def mem_get_info(device: _Device | None = None) -> tuple[int, int]:
-    """Return the free and the total bytes of a device; the driver counts all its users.
+    """Return the free and total bytes of a device, where the driver counts all users.
 
     Bytes in the cache of the allocator are not free.
     """
@@ -225,7 +225,7 @@ def caching_allocator_alloc(
 
 
 def caching_allocator_delete(mem_ptr: int) -> None:
-    """Take back what ``caching_allocator_alloc`` returned.
+    """Free memory from ``caching_allocator_alloc``.
 
     Raises:
         RuntimeError: the address is not one of memory in use.
@@ -252,7 +252,7 @@ class MemPool:
 
     def __del__(self) -> None:
         # Python also deletes an object whose __init__ failed. At exit nothing is left
-        # to call, and no one left to give memory to.
+        # to call, and the memory needs no release.
         if hasattr(self, "device") and not sys.is_finalizing():
             _C._release_memory_pool(self.device, self.id)
             _C._empty_cache(self.id)
@@ -265,8 +265,8 @@ class MemPool:
 def graph_pool_handle() -> tuple[int, int]:
     """Return the name of a new pool, for graphs that share their memory.
 
-    Give it to each of them: ``torch.accelerator.Graph(pool=handle)``. The pool is there
-    while one of them is.
+    Pass it to each graph: ``torch.accelerator.Graph(pool=handle)``. The pool exists as
+    long as one of these graphs does.
     """
     return _C._new_memory_pool()
 
@@ -275,8 +275,8 @@ def graph_pool_handle() -> tuple[int, int]:
 def use_mem_pool(pool: MemPool, device: _Device | None = None) -> Iterator[None]:
     """Within the context this thread allocates from the pool, on one device.
 
-    While any thread is in such a context, the device gives no memory back, and memory
-    that other streams use stays with them.
+    While any thread is in such a context, the device releases no memory, and memory
+    that other streams use is not reused.
 
     Args:
         pool: what to allocate from.
@@ -313,7 +313,7 @@ def _snapshot(
 
     Args:
         device: has no effect; the names are torch's.
-        augment_with_fx_traces: also tell the lines of the model behind generated code.
+        augment_with_fx_traces: also include the model lines behind generated code.
     """
     snapshot = _C._memory_snapshot()
     snapshot["allocator_settings"] = {
@@ -341,7 +341,7 @@ def _record_memory_history(
     clear_history: bool = False,
     skip_actions: list[str] | None = None,
 ) -> None:
-    """Start, change or stop the recording of who allocates and frees memory.
+    """Start, change or stop the recording of allocations and frees.
 
     Args:
         enabled: ``"all"`` keeps a history; ``"state"`` only who allocated what is in
@@ -350,7 +350,7 @@ def _record_memory_history(
             of allocations (``"alloc"``), also for frees (``"all"``), or never.
         stacks: of Python only, or of C++ as well, which is slow to look up.
         max_entries: keep that many of the latest entries of the history.
-        clear_history: forget the present ones.
+        clear_history: drop the current history.
         skip_actions: actions that are not recorded, such as ``"free_requested"``.
 
     Raises:
@@ -383,7 +383,7 @@ def _record_memory_history(
 
 
 def memory_summary(device: _Device | None = None, abbreviated: bool = False) -> str:
-    """Return the counters of a device as a table for people.
+    """Return the counters of a device as a readable table.
 
     Args:
         device: which.

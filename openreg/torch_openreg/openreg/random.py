@@ -25,7 +25,7 @@ def _get_generator(device: torch.device) -> torch.Generator:
 def _register_graphsafe() -> None:
     """Let compiled graphs save and restore the state of a generator by reference.
 
-    ``import torch`` has loaded the module that is asked, so this costs no time.
+    ``import torch`` has already loaded the queried module, so this costs no time.
     """
     register_graphsafe_rng_device_type("openreg")
 
@@ -79,12 +79,12 @@ def manual_seed_all(seed: int) -> None:
 
 
 def seed() -> None:
-    """Give the current device's default generator a seed that the system made up."""
+    """Give the current device's default generator a random seed from the system."""
     _generator("openreg").seed()
 
 
 def seed_all() -> None:
-    """Give every device's default generator the same seed, made up by the system."""
+    """Give every device's default generator the same random seed from the system."""
     manual_seed_all(torch.Generator().seed())
 
 

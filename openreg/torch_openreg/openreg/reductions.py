@@ -1,5 +1,5 @@
 # Sends tensors to other processes; see docs/frontend/multiprocessing.md.
-"""What ``torch.multiprocessing`` does with memory of the device."""
+"""Lets ``torch.multiprocessing`` send device memory."""
 
 from collections.abc import Callable
 from multiprocessing.reduction import ForkingPickler
@@ -18,7 +18,7 @@ def _rebuild_storage(message: bytes) -> torch.UntypedStorage:
     """Return the storage of another process behind a message.
 
     Raises:
-        RuntimeError: the sender has ended, or the memory has gone back to it.
+        RuntimeError: the sender has ended, or the memory was released to it.
         ValueError: the bytes are no message, or name a device that is not here.
     """
     _C._initialize()
@@ -60,7 +60,7 @@ def _register() -> None:
 
 
 def ipc_collect() -> None:
-    """Free memory that was sent to other processes and that none of them holds.
+    """Free memory that was sent to other processes and that none of them uses.
 
     Sending a tensor collects as well, and so does an allocation on a full device. As
     ``torch.cuda.ipc_collect``.

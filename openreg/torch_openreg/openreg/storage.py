@@ -1,5 +1,5 @@
 # What tensors and storages of the device carry; see docs/runtime/storage.md.
-"""Numbers of storages and tags of tensors: what a backend may add to torch's own."""
+"""Storage ids and tensor tags: data that a backend can add to torch objects."""
 
 from collections.abc import Mapping
 
@@ -11,13 +11,13 @@ __all__ = ["get_tensor_tags", "set_tensor_tags", "storage_id"]
 
 
 def storage_id(tensor: torch.Tensor) -> int:
-    """Return the number of a tensor's storage, which no other storage ever gets.
+    """Return the id of a tensor's storage, which no other storage ever gets.
 
     Use it as a key for what you keep about the contents of a tensor. ``data_ptr()`` is
     no key: the allocator gives the memory of a dead tensor to the next one.
 
     Raises:
-        ValueError: the storage is not one of this backend.
+        ValueError: the storage was not made by this backend.
     """
     return _C._storage_id(tensor)
 

@@ -38,7 +38,7 @@ class Stream(torch.Stream):
 
     Args:
         device: where; the current device by default, and for a negative index.
-        priority: 0, or negative for a stream that is served first. Numbers outside of
+        priority: 0, or negative for a stream that runs first. Numbers outside of
             :meth:`priority_range` mean the nearest one inside.
         kwargs: ``stream_id``, ``device_index`` and ``device_type`` of a stream that
             exists; they are not checked before the stream is used.
@@ -78,7 +78,7 @@ class Stream(torch.Stream):
         super().wait_event(event)
 
     def wait_stream(self, stream: torch.Stream) -> None:
-        """Let work enqueued from now on start after the present work of ``stream``.
+        """Let work enqueued from now on start after the current work of ``stream``.
 
         Raises:
             TypeError: it is not a stream.
@@ -147,18 +147,18 @@ class ExternalStream(Stream):
         if unknown := sorted(kwargs.keys() - {"priority"}):
             raise TypeError(
                 f"openreg: ExternalStream() got an unexpected keyword argument "
-                f"{unknown[0]!r}: a handle and its device are all that it takes"
+                f"{unknown[0]!r}: pass only a handle and its device"
             )
         return super().__new__(cls, **_key(stream))
 
 
-# Torch's own: it refuses objects of a class derived in Python where it wants an event,
-# as in elapsed_time(); see docs/ship/known-gaps-streams.md.
+# Torch's own class: torch rejects objects of a Python subclass where it expects an
+# event, as in elapsed_time(); see docs/ship/known-gaps-streams.md.
 Event = torch.Event
 
 
 def _expect(value: object, kind: type, method: str) -> None:
-    """Refuse an argument that torch would read as what it is not."""
+    """Reject an argument that torch would misinterpret."""
     if not isinstance(value, kind):
         raise TypeError(
             f"openreg: Stream.{method}() takes a {kind.__name__}, not {value!r}"
@@ -166,7 +166,7 @@ def _expect(value: object, kind: type, method: str) -> None:
 
 
 def _key(stream: torch.Stream) -> dict[str, int]:
-    """What makes a stream out of an existing one."""
+    """Return the arguments that make a stream from an existing one."""
     return {
         "stream_id": stream.stream_id,
         "device_index": stream.device_index,
@@ -187,7 +187,7 @@ def current_stream(device: _Device | None = None) -> Stream:
 
 
 def default_stream(device: _Device | None = None) -> Stream:
-    """Return the stream of a device that is current at first.
+    """Return the default stream of a device, which is initially current.
 
     Raises:
         torch.AcceleratorError: there is no such device.
@@ -270,7 +270,7 @@ def stream(stream: torch.Stream | None) -> StreamContext:
 
 
 def _sleep(cycles: int) -> None:
-    """Keep the current stream busy for so many cycles of a clock of 1 GHz.
+    """Keep the current stream busy for this many cycles of a 1 GHz clock.
 
     Raises:
         TypeError: it is not an int.
@@ -278,5 +278,7 @@ def _sleep(cycles: int) -> None:
     """
     number = _integer(cycles, "the number of cycles")
     if not 0 <= number < 2**63:
-        raise ValueError(f"openreg: _sleep takes a number of cycles, but got {number}")
+        raise ValueError(
+            f"openreg: _sleep expects 0 to 2**63 - 1 cycles, but got {number}"
+        )
     _C._sleep(number)

@@ -71,7 +71,7 @@ def test_the_environment_chooses(run_python, name):
 def test_another_value_is_an_error(run_python):
     process = run_python(PROGRAM, OPENREG_INDUCTOR="fast")
     assert "ValueError: OPENREG_INDUCTOR" in process.stderr, process.stderr
-    assert "is loops or triton, not 'fast'" in process.stderr
+    assert "must be loops or triton, not 'fast'" in process.stderr
 
 
 def test_without_triton_the_error_says_what_to_install(run_python):

@@ -103,7 +103,10 @@ def ttir(*lines):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("tt.unheard_of %x : !tt.ptr<f32>", "tt.unheard_of: it has no rule for it"),
+        (
+            "tt.unheard_of %x : !tt.ptr<f32>",
+            "tt.unheard_of: the operation is not implemented",
+        ),
         (
             "%c = arith.constant dense<[1, 2]> : tensor<2xi32>",
             "arith.constant: a block of several constants; load them from memory",

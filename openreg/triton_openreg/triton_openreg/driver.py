@@ -1,4 +1,4 @@
-# Devices, streams and kernels, as Triton asks for them; see
+# Devices, streams and kernels, as Triton requests them; see
 # docs/modules/triton-launch.md.
 """What Triton's runtime calls. Of these members, only five are abstract in Triton."""
 
@@ -85,7 +85,7 @@ class OpenRegDriver(DriverBase):
 
     @classmethod
     def is_active(cls) -> bool:
-        """Return whether there is a device; Triton asks each driver once."""
+        """Return whether there is a device; Triton calls this once for each driver."""
         from torch_openreg import openreg
 
         return openreg.is_available()

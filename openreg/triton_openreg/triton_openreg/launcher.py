@@ -59,7 +59,7 @@ def letters_of(type_: Any) -> Iterator[str]:
         yield LETTERS[type_]
     else:
         raise TypeError(
-            f"a Triton kernel for openreg takes no argument of type {type_}"
+            f"a Triton kernel for openreg cannot take an argument of type {type_}"
         )
 
 

@@ -35,7 +35,7 @@ class Block:
 
 @dataclass
 class Operation:
-    """One operation; ``text`` is what stands between its name and its types."""
+    """One operation; ``text`` is the text between its name and its types."""
 
     name: str
     results: list[str]
@@ -133,7 +133,7 @@ class Parser:
                 blocks.append(Block(label.rstrip(":"), parse_arguments(rest)))
             elif line and not line.startswith(("//", "#")):
                 blocks[-1].operations.append(self.operation(line))
-        raise Unsupported("the IR ends inside a region")
+        raise Unsupported("the Triton IR ends inside a region")
 
     def operation(self, line: str) -> Operation:
         """Read an operation and its regions."""
@@ -142,7 +142,7 @@ class Parser:
             line, location = line[: found.start()], found[1]
         match = OPERATION.fullmatch(line)
         if match is None:
-            raise Unsupported(f"openreg cannot read {line}")
+            raise Unsupported(f"openreg cannot parse {line}")
         results, name, text = match.groups()
         names: list[str] = []
         for result in (results or "").split(", ") if results else ():
@@ -171,7 +171,7 @@ def parse(text: str) -> list[Function]:
     for op in blocks[0].operations:
         name = re.search(r'@([\w$.]+|".*?")', op.text)
         if op.name != "tt.func" or name is None:
-            raise op.unsupported("it stands outside functions")
+            raise op.unsupported("it is outside a function")
         head = re.sub(LOCATION, "", op.text)
         signature = head.partition("(")[2].partition(" attributes ")[0]
         inputs, _, outputs = signature.partition("->")

@@ -1,5 +1,5 @@
 # The entry point that vLLM calls to find a platform; see docs/frontend/serving.md.
-"""A platform of vLLM that serves models on the openreg device."""
+"""A vLLM platform that runs models on the openreg device."""
 
 
 def register() -> str:

@@ -21,7 +21,7 @@ from vllm_openreg.paged_attention import paged_attention, write_kv_cache
 
 
 class OpenRegAttentionBackend(AttentionBackend):
-    """Names the classes, and says what the kernels can do."""
+    """Names the classes, and declares what the kernels support."""
 
     supported_dtypes: ClassVar = [torch.float32, torch.float16, torch.bfloat16]
 

@@ -37,7 +37,7 @@ def rms_norm(
 # LITERALINCLUDE START: VLLM_SILU
 @SiluAndMul.register_oot(name="SiluAndMul")
 class OpenRegSiluAndMul(SiluAndMul):
-    """vLLM creates this class where a model asks for SiluAndMul."""
+    """vLLM creates this class where a model uses SiluAndMul."""
 
     def forward_oot(self, x: torch.Tensor) -> torch.Tensor:
         """Write the product into the memory of the first factor."""

@@ -1,5 +1,5 @@
 # What vLLM reads about the device and sets for it; see docs/frontend/serving.md.
-"""vLLM makes one object of this class, and asks it wherever devices differ."""
+"""vLLM makes one object of this class, and calls it wherever devices differ."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def fork_after_use(d: Device) -> None:
 
 
 def _forked(d: Device) -> str:
-    """What a child sees of a tensor, or its error."""
+    """What a child process reads from a tensor, or its error."""
     end, start = os.pipe()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -1,4 +1,4 @@
-// Lets a scope call operators of the CPU as if nothing else were there; see
+// Lets a scope call CPU operators without other dispatch keys; see
 // docs/operators/meta-functions.md.
 #include "csrc/aten/common/CpuDispatchGuard.h"
 

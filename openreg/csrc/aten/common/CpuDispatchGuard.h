@@ -1,4 +1,4 @@
-// Lets a scope call operators of the CPU as if nothing else were there; see
+// Lets a scope call CPU operators without other dispatch keys; see
 // docs/operators/meta-functions.md.
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace openreg {
 
-// For a scope, the dispatcher's thread-local state of a fresh thread without autograd:
-// an operator finds plain CPU code, whatever modes the thread is in.
+// Gives a scope the dispatcher state of a new thread without autograd, so that an
+// operator runs plain CPU code in any mode of the calling thread.
 class OPENREG_EXPORT CpuDispatchGuard {
  public:
   CpuDispatchGuard();

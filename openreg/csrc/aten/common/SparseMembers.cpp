@@ -1,4 +1,4 @@
-// The dense tensors of which a sparse one is made; see docs/operators/sparse.md.
+// The dense tensors inside a sparse tensor; see docs/operators/sparse.md.
 #include "csrc/aten/common/SparseMembers.h"
 
 #include <ATen/SparseCsrTensorImpl.h>

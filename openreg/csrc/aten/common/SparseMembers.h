@@ -1,4 +1,4 @@
-// The dense tensors of which a sparse one is made; see docs/operators/sparse.md.
+// The dense tensors inside a sparse tensor; see docs/operators/sparse.md.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -7,7 +7,7 @@
 namespace openreg {
 
 // Indices and values of a COO tensor, the two index tensors and the values of a
-// compressed one. A dense tensor is its own only member.
+// compressed one. A dense tensor has itself as its only member.
 using Members = c10::SmallVector<at::Tensor, 3>;
 Members members_of(const at::Tensor& tensor);
 

@@ -13,7 +13,8 @@
 
 namespace openreg {
 
-// An optional tensor that is there but undefined counts as missing: torch passes both.
+// An optional tensor that has a value but is undefined counts as missing, because torch
+// passes both.
 inline bool is_given(const std::optional<at::Tensor>& tensor) {
   return tensor.has_value() && tensor->defined();
 }
@@ -23,7 +24,7 @@ inline at::Tensor or_undefined(const std::optional<at::Tensor>& tensor) {
   return is_given(tensor) ? *tensor : at::Tensor();
 }
 
-// Calls `visit` with each tensor of an argument that has some: not with missing ones.
+// Calls `visit` with each tensor of an argument, except missing tensors.
 template <class Visit, class Other>
 void visit_tensors(const Visit&, const Other&) {}
 template <class Visit>
@@ -69,9 +70,9 @@ void for_each_tensor(const Visit& visit, const Args&... args) {
 }
 
 // LITERALINCLUDE START: CHECK_SAME_DEVICE
-// Throws what torch's own kernels throw unless all tensors among the arguments are on
-// one device. Torch checks that for the kernels that it generates, never for those that
-// a backend registers. Returns the device, if there is a tensor.
+// Throws the same error as torch's kernels unless all tensors among the arguments are
+// on one device. Torch checks this for generated kernels, but not for kernels that a
+// backend registers. Returns the device, if there is a tensor.
 template <class... Args>
 std::optional<c10::Device> check_same_device(const char* name, const Args&... args) {
   std::optional<c10::Device> device;

@@ -17,7 +17,7 @@ size_t check_storage(const at::Tensor& tensor) {
   const size_t there = tensor.storage().nbytes();
   TORCH_CHECK(bytes == 0 || offset + bytes <= there, "openreg: this tensor needs ",
               offset + bytes, " bytes, but its storage has ", there,
-              ": was the storage resized?");
+              ". Resize the storage, or use a view that fits into it");
   return bytes;
 }
 

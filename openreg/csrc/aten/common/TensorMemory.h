@@ -13,7 +13,7 @@ namespace openreg {
 OPENREG_EXPORT size_t check_storage(const at::Tensor& tensor);
 
 // The address at which a kernel may write. Lazy clones share memory until one of them
-// is written: this one gets its own copy, on its device.
+// is written, so this call may first copy the memory on the device.
 OPENREG_EXPORT void* writable_address(const at::Tensor& tensor);
 
 }  // namespace openreg

@@ -1,5 +1,5 @@
-// The cells of LSTM and GRU made of other operators, for a device without kernels for
-// them; see docs/operators/fused-layers.md.
+// The cells of LSTM and GRU, composed of other operators for a device without kernels;
+// see docs/operators/fused-layers.md.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/zeros_like.h>

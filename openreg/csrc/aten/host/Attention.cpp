@@ -24,22 +24,23 @@
 namespace openreg {
 namespace {
 
-// A size that depends on data counts as not zero: the choice cannot know it.
+// A size that depends on data counts as not zero, because the choice cannot evaluate
+// it.
 bool has_no_elements(const at::Tensor& tensor) {
   return TORCH_GUARD_OR_FALSE(c10::sym_eq(tensor.sym_numel(), 0));
 }
 
 // VENDOR: which arguments your fused attention takes
 // LITERALINCLUDE START: ATTENTION_WHY_NOT
-// Why the fused kernel cannot take these arguments; null if it can. The choice asks
-// this to fall back on the math implementation, the operator to refuse. A compiler asks
-// with sizes that are symbols, so each comparison may become a guard of its graph.
+// Why the fused kernel cannot take these arguments; null if it can. The choice calls
+// this to select the math implementation, and the operator to raise an error. A
+// compiler passes symbolic sizes, so each comparison may become a guard of its graph.
 const char* why_not(const at::Tensor& query, const at::Tensor& key,
                     const at::Tensor& value, const std::optional<at::Tensor>& mask,
                     bool groups_allowed) {
   if (query.is_nested() || key.is_nested() || value.is_nested() || query.dim() != 4 ||
       key.dim() != 4 || value.dim() != 4) {
-    return "query, key and value must be dense, of 4 dimensions";
+    return "query, key and value must be dense tensors with 4 dimensions";
   }
   const at::ScalarType dtype = query.scalar_type();
   if (!is_common_floating(dtype) || key.scalar_type() != dtype ||
@@ -51,14 +52,14 @@ const char* why_not(const at::Tensor& query, const at::Tensor& key,
   const auto q = query.sym_sizes(), k = key.sym_sizes(), v = value.sym_sizes();
   const c10::SymInt &batch = q[0], &heads = q[1], &kv_heads = k[1];
   if (has_no_elements(query) || has_no_elements(key) || has_no_elements(value)) {
-    return "query, key and value must have elements";
+    return "query, key and value must not be empty";
   }
   if (k[0] != batch || v[0] != batch || v[1] != kv_heads || v[2] != k[2] ||
       k[3] != q[3]) {
-    return "the sizes of query, key and value do not fit";
+    return "the sizes of query, key and value do not match";
   }
   if (heads != kv_heads && (!groups_allowed || heads % kv_heads != 0)) {
-    return "query and key must have equally many heads, or a multiple with enable_gqa";
+    return "query and key need the same number of heads, or a multiple with enable_gqa";
   }
   if (is_given(mask) &&
       ((mask->scalar_type() != dtype && mask->scalar_type() != at::kFloat &&
@@ -70,9 +71,9 @@ const char* why_not(const at::Tensor& query, const at::Tensor& key,
 }
 // LITERALINCLUDE END: ATTENTION_WHY_NOT_SIZES
 
-// The order in which implementations are tried. Torch has math before overrideable, but
-// only an order that the user gave, with sdpa_kernel(..., set_priority=True), is a
-// preference.
+// The order in which implementations are tried. Torch's order has math before
+// overrideable, but it counts as a preference only if the user set it with
+// sdpa_kernel(..., set_priority=True).
 std::array<at::SDPBackend, at::num_sdp_backends> priority_order() {
   using at::SDPBackend;
   constexpr std::array<SDPBackend, at::num_sdp_backends> by_torch{
@@ -98,8 +99,8 @@ kernels::AttentionProblem problem_of(const at::Tensor& query, const Options& opt
           options.is_causal};
 }
 
-// An output of this size whose dimensions lie in memory in the order of the query's.
-// The compiler computes strides with the same rule: torch/_meta_registrations.py.
+// An output of this size, with the dimensions in the memory order of the query. The
+// compiler computes strides with the same rule: torch/_meta_registrations.py.
 at::Tensor empty_in_layout_of(const at::Tensor& query, at::IntArrayRef sizes) {
   if (query.sizes() == sizes) {
     return at::empty_like(query);
@@ -218,9 +219,9 @@ at::Tensor empty_with_aligned_rows(const at::Tensor& bias) {
   return at::empty(sizes, bias.options()).slice(-1, 0, row);
 }
 
-// Answers torch's question which implementation to take: an at::SDPBackend. The fused
-// one, unless the arguments or the user forbid it; then the math one. Throws if the
-// user forbids both.
+// Returns the implementation for torch, an at::SDPBackend: the fused kernel, unless the
+// arguments or the user exclude it, and otherwise the math backend. Throws if the user
+// forbids both.
 // LITERALINCLUDE START: ATTENTION_CHOICE
 int64_t choose_attention(const at::Tensor& query, const at::Tensor& key,
                          const at::Tensor& value,
@@ -232,7 +233,7 @@ int64_t choose_attention(const at::Tensor& query, const at::Tensor& key,
   bool efficient = context.userEnabledMemEfficientSDP() && !enable_gqa;  // (1)
   const bool in_transform = c10::impl::tls_is_dispatch_key_included(
       c10::DispatchKey::FuncTorchDynamicLayerFrontMode);  // vmap has no rule for them
-  if ((overrideable || efficient) &&  // asked only if it matters: see why_not
+  if ((overrideable || efficient) &&  // called only if needed: see why_not
       (in_transform || why_not(query, key, value, attn_mask, enable_gqa) != nullptr)) {
     overrideable = efficient = false;
   }
@@ -262,7 +263,7 @@ fused_attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor
                 bool is_causal, bool return_debug_mask, std::optional<double> scale) {
   constexpr auto name = "_scaled_dot_product_fused_attention_overrideable";
   check_attention(name, query, key, value, attn_bias, dropout_p);
-  TORCH_CHECK(!return_debug_mask, "openreg: attention returns no debug mask");
+  TORCH_CHECK(!return_debug_mask, "openreg: attention cannot return a debug mask");
   const int64_t batch = query.size(0), heads = query.size(1), length = query.size(2);
   at::Tensor out =
       empty_in_layout_of(query, {batch, heads, length, value.size(3)});  // (1)
@@ -361,8 +362,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> efficient_attention_b
     }
     return {grads[0], grads[1], grads[2], grads[3]};
   }
-  const at::Tensor used =
-      logsumexp.slice(2, 0, query.size(2));  // without what fills up
+  const at::Tensor used = logsumexp.slice(2, 0, query.size(2));  // without the padding
   attend_backward("_scaled_dot_product_efficient_attention_backward", grad_out, query,
                   key, value, attn_bias, {out, used, philox_seed, philox_offset},
                   {dropout_p, is_causal, scale}, grads);

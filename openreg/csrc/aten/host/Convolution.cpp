@@ -36,7 +36,9 @@ void check_lengths(const Geometry& geometry, int64_t dims) {
   check("padding", geometry.padding, 0);
   check("dilation", geometry.dilation, 1);
   check("output_padding", geometry.output_padding, 0);
-  TORCH_CHECK(geometry.groups > 0, "openreg: convolution: groups must be at least 1");
+  TORCH_CHECK(geometry.groups > 0,
+              "openreg: convolution: groups must be at least 1, but got ",
+              geometry.groups);
 }
 
 void check_input_channels(const at::Tensor& input, const at::Tensor& weight,
@@ -50,22 +52,22 @@ void check_input_channels(const at::Tensor& input, const at::Tensor& weight,
   TORCH_CHECK(input.size(1) == channels, "Given groups=", groups, ", weight of size ",
               weight.sizes(), ", expected input", input.sizes(), " to have ", channels,
               " channels, but got ", input.size(1), " channels instead");
-  TORCH_CHECK(input.numel() > 0 && weight.numel() > 0,
-              "openreg: convolution: input and weight must have elements, but their "
-              "sizes are ",
-              input.sizes(), " and ", weight.sizes());
+  TORCH_CHECK(
+      input.numel() > 0 && weight.numel() > 0,
+      "openreg: convolution: input and weight must not be empty, but their sizes are ",
+      input.sizes(), " and ", weight.sizes());
 }
 
 // LITERALINCLUDE START: CONVOLUTION_SIZES
-// Checks all that the kernel relies on, and returns the sizes of the output. Torch has
-// checked most of it if the caller came through conv2d and its like; but the operator
-// can also be called by its name, and for some mistakes torch relies on its kernels.
+// Checks all that the kernel relies on, and returns the sizes of the output. conv2d and
+// similar functions have checked most of it, but the operator can also be called
+// directly, and torch leaves some checks to its kernels.
 std::vector<int64_t> output_sizes(const at::Tensor& input, const at::Tensor& weight,
                                   const Geometry& g) {
   const int64_t dims = input.dim() - 2;
   TORCH_CHECK(dims >= 1 && dims <= 3 && weight.dim() == input.dim(),
-              "openreg: convolution: expected an input and a weight of equally many "
-              "dimensions, 3 to 5, but got ",
+              "openreg: convolution: expected an input and a weight with the same "
+              "number of dimensions, 3 to 5, but got ",
               input.sizes(), " and ", weight.sizes());
   check_lengths(g, dims);
   check_input_channels(input, weight, g);
@@ -92,7 +94,7 @@ std::vector<int64_t> output_sizes(const at::Tensor& input, const at::Tensor& wei
 // LITERALINCLUDE END: CONVOLUTION_OUTPUT
 
 // VENDOR: the dtypes of your convolution; below, the memory formats that it prefers
-// The dtypes that the CPU's kernels take, because this device borrows them.
+// The dtypes of the CPU kernels, which this device uses.
 bool has_kernel(at::ScalarType dtype, const Geometry& geometry) {
   const bool plain = !geometry.transposed &&
                      std::all_of(geometry.dilation.begin(), geometry.dilation.end(),
@@ -115,8 +117,8 @@ void check_dtypes(const at::Tensor& input, const at::Tensor& weight,
 }
 
 // LITERALINCLUDE START: CONVOLUTION
-// All of torch's convolutions end here: of 1 to 3 dimensions, transposed or not. Those
-// of one dimension arrive as images of height 1.
+// All torch convolutions call this: 1 to 3 dimensions, transposed or not. A convolution
+// with one dimension arrives as an image of height 1.
 at::Tensor convolution_overrideable(const at::Tensor& input, const at::Tensor& weight,
                                     const std::optional<at::Tensor>& bias,
                                     at::IntArrayRef stride, at::IntArrayRef padding,

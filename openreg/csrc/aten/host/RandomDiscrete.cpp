@@ -67,8 +67,8 @@ struct RandomFromTo {
   }
 };
 
-// What update_from() and update_to() of DistributionTemplates.h do. Theirs overflow at
-// the ends of int64: then the CPU draws numbers outside of the range, or never returns.
+// Like update_from() and update_to() of DistributionTemplates.h, which overflow at the
+// ends of int64. The CPU then draws numbers outside of the range, or never returns.
 // LITERALINCLUDE START: FLOAT_RANGE
 // The first integer from `from` on that does not fall below it when it becomes a T.
 template <class T>

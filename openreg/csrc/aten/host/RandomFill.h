@@ -1,4 +1,4 @@
-// Takes random numbers of a generator for a kernel that fills a tensor; see
+// Reserves random numbers of a generator for a kernel that fills a tensor; see
 // docs/runtime/random-kernels.md.
 #pragma once
 

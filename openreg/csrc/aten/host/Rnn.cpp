@@ -30,7 +30,9 @@ void check_cell(const char* name, int64_t gates, const at::Tensor& input_gates,
   TORCH_CHECK_NOT_IMPLEMENTED(is_common_floating(dtype), "openreg: ", name,
                               " is not implemented for '", dtype, "'");
   TORCH_CHECK(hidden_gates.scalar_type() == dtype && state.scalar_type() == dtype,
-              "openreg: ", name, ": all arguments must be ", dtype);
+              "openreg: ", name, ": all arguments must be ", dtype,
+              ", but the hidden gates are ", hidden_gates.scalar_type(),
+              " and the state is ", state.scalar_type());
   TORCH_CHECK(state.dim() == 2, "openreg: ", name,
               ": the state must be [B, H], but is ", state.sizes());
   const std::array<int64_t, 2> sizes{state.size(0), gates * state.size(1)};
@@ -39,12 +41,12 @@ void check_cell(const char* name, int64_t gates, const at::Tensor& input_gates,
               " both gates must be ", at::IntArrayRef(sizes), ", but they are ",
               input_gates.sizes(), " and ", hidden_gates.sizes());
   TORCH_CHECK(is_given(input_bias) == is_given(hidden_bias), "openreg: ", name,
-              ": give both biases or none");
+              ": pass both biases or neither");
   for (const optional_tensor& bias : {input_bias, hidden_bias}) {
     TORCH_CHECK(!is_given(bias) || (bias->scalar_type() == dtype &&
                                     bias->sizes() == at::IntArrayRef(sizes[1])),
                 "openreg: ", name, ": a bias must be ", dtype, " of ", sizes[1],
-                " elements");
+                " elements, but got ", bias->scalar_type(), " of size ", bias->sizes());
   }
 }
 
@@ -56,7 +58,8 @@ void check_grad(const char* name, const optional_tensor& tensor,
   TORCH_CHECK(!is_given(tensor) || (tensor->sizes() == sizes &&
                                     tensor->scalar_type() == workspace.scalar_type()),
               "openreg: ", name, ": expected tensors of ", workspace.scalar_type(),
-              " and of size ", sizes);
+              " and of size ", sizes, ", but got ", tensor->scalar_type(), " of size ",
+              tensor->sizes());
 }
 
 // LITERALINCLUDE START: LSTM_CELL

@@ -100,7 +100,7 @@ bool is_compressed_product(const at::Tensor& mat1, const at::Tensor& mat2) {
 }
 
 // LITERALINCLUDE START: COO_ADDMM
-// What is not a product of matrices goes to the CPU, which says what is wrong with it.
+// Other products go to the CPU, which raises the error.
 at::Tensor& coo_addmm_out(const at::Tensor& self, const at::Tensor& mat1,
                           const at::Tensor& mat2, const at::Scalar& beta,
                           const at::Scalar& alpha, at::Tensor& out) {
@@ -137,8 +137,8 @@ at::Tensor& compressed_addmm_out(const at::Tensor& self, const at::Tensor& mat1,
   const auto is_csc = [](const at::Tensor& x) { return x.layout() == at::kSparseCsc; };
   TORCH_CHECK_NOT_IMPLEMENTED(
       !is_csc(self) || !is_csc(mat1) || !is_csc(mat2) || beta.equal(0),
-      "openreg: addmm: torch reads beyond the indices when all tensors are CSC; add "
-      "what mm() returns");
+      "openreg: addmm: torch reads indices out of bounds when all tensors are CSC; "
+      "call mm() and add its result");
   if (!is_compressed_product(mat1, mat2) ||
       !is_product(self, mat1, mat2, beta, alpha, out)) {
     return LayoutFallback<op::addmm_out, DispatchKey::SparseCsrCPU>::call(
@@ -193,13 +193,13 @@ at::Tensor& compressed_add_out(const at::Tensor& self, const at::Tensor& other,
   TORCH_CHECK_NOT_IMPLEMENTED(
       !mixed || !row_or_column || compressed.dense_dim() == 0 ||
           self.sizes() != other.sizes(),
-      "openreg: add: torch reads beyond the values of a compressed tensor with dense "
-      "dimensions when it adds it to a strided one; add what to_dense() returns");
+      "openreg: add: torch reads values out of bounds when a compressed tensor with "
+      "dense dimensions is added to a strided tensor; call to_dense() first");
   const bool both = self.layout() == other.layout() && self.layout() == out.layout();
   TORCH_CHECK_NOT_IMPLEMENTED(
       !both || self.is_same(other) || batch_dims(self) == 0,
-      "openreg: add: torch makes an invalid tensor of the sum of two batches of "
-      "compressed ones; add what to_dense() returns");
+      "openreg: add: torch returns an invalid tensor when two batched compressed "
+      "tensors are added; call to_dense() first");
   return both ? kernels::sum_of_sparse(self, other, alpha, out)
               : LayoutFallback<op::add_out, DispatchKey::SparseCsrCPU>::call(
                     self, other, alpha, out);

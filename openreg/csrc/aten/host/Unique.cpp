@@ -19,9 +19,9 @@ namespace {
 // value occurs.
 using ThreeTensors = std::tuple<at::Tensor, at::Tensor, at::Tensor>;
 
-// Only the device finds how many values there are. The kernel writes the number, and
-// the values to tensors that are large enough for all. The host waits for the number
-// and makes the tensors smaller.
+// Only the device can count the values. The kernel writes the number, and the values to
+// tensors that are large enough for all. The host waits for the number and makes the
+// tensors smaller.
 // LITERALINCLUDE START: UNIQUE
 template <auto* kKernel, bool kHasDim>
 ThreeTensors distinct(const at::Tensor& self, int64_t dim, bool sorted, bool inverse,
@@ -58,7 +58,7 @@ ThreeTensors distinct_slices(const at::Tensor& self, int64_t dim, bool sorted,
   const bool is_usual = self.dim() > 0 && self.numel() > 0;
   check_arguments(is_usual,
                   [&] { kOnHost(zeros_for(self), axis, sorted, inverse, counts); });
-  if (!is_usual) {  // the CPU has taken it: no slices
+  if (!is_usual) {  // handled by the CPU: no slices
     const at::Tensor none = at::empty({0}, self.options().dtype(at::kLong));
     return {at::empty(self.sizes(), self.options()), none, none.clone()};
   }

@@ -36,7 +36,7 @@ struct Relu : Pointwise {
   }
 };
 
-// The CPU's kernel converts nothing, unlike those of the other losses.
+// The CPU kernel does not convert dtypes, unlike the kernels of the other losses.
 struct HuberBackward : Pointwise {
   template <class... Args>
   void meta(const at::Tensor& grad, const at::Tensor& self, const at::Tensor& target,

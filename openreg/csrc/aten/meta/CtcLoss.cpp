@@ -19,7 +19,7 @@ int64_t longest(at::IntArrayRef lengths) {
   return lengths.empty() ? 0 : *std::max_element(lengths.begin(), lengths.end());
 }
 
-// Whether the sizes fit: only these are known to the host.
+// Whether the sizes match; the host has no other values.
 bool fit(const at::Tensor& log_probs, const at::Tensor& targets,
          at::IntArrayRef input_lengths, at::IntArrayRef target_lengths, int64_t blank) {
   if (log_probs.dim() != 3 || (targets.dim() != 1 && targets.dim() != 2) ||
@@ -43,7 +43,7 @@ bool has_room(const at::Tensor& tensor, at::IntArrayRef sizes) {
                     std::less_equal<int64_t>());
 }
 
-// Refuses the dtypes that ATen refuses only when it computes.
+// Rejects the dtypes that ATen rejects only in its kernels.
 void check_dtypes(const at::Tensor& log_probs, const at::Tensor& targets,
                   std::initializer_list<at::Tensor> others) {
   const at::ScalarType dtype = log_probs.scalar_type();

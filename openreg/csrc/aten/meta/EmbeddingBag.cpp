@@ -74,13 +74,12 @@ void EmbeddingBagDenseBackward::meta(const at::Tensor& grad, const at::Tensor& i
               "openreg: _embedding_bag_dense_backward: expected a gradient of 2 ",
               "dimensions and indices of 1, but got ", grad.sizes(), " and ",
               indices.sizes());
-  TORCH_CHECK(offset2bag.numel() >= indices.numel() &&
-                  bag_size.numel() >= grad.size(0) &&
-                  (mode != kMax || maximum_indices.sizes() == grad.sizes()),
-              "openreg: _embedding_bag_dense_backward: the lists of bags, of sizes ",
-              offset2bag.sizes(), ", ", bag_size.sizes(), " and ",
-              maximum_indices.sizes(), ", do not go with ", indices.numel(),
-              " indices and a gradient of ", grad.sizes());
+  TORCH_CHECK(
+      offset2bag.numel() >= indices.numel() && bag_size.numel() >= grad.size(0) &&
+          (mode != kMax || maximum_indices.sizes() == grad.sizes()),
+      "openreg: _embedding_bag_dense_backward: the lists of bags, of sizes ",
+      offset2bag.sizes(), ", ", bag_size.sizes(), " and ", maximum_indices.sizes(),
+      ", do not match ", indices.numel(), " indices and a gradient of ", grad.sizes());
   output(0, {num_weights, grad.size(1)}, grad.options());
 }
 

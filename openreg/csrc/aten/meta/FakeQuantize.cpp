@@ -84,9 +84,8 @@ void Rounding::check(const char* name, const Tensor& self, int64_t quant_min,
   const at::ScalarType dtype = self.scalar_type();
   TORCH_CHECK_NOT_IMPLEMENTED(dtype == at::kFloat || dtype == at::kDouble ||
                                   dtype == at::kHalf || dtype == at::kBFloat16,
-                              "openreg: ", name,
-                              ": no kernel rounds a tensor of dtype ", dtype,
-                              "; convert it to a floating-point dtype");
+                              "openreg: ", name, " is not implemented for dtype ",
+                              dtype, "; convert the tensor to a floating-point dtype");
   TORCH_CHECK(quant_min <= quant_max, "openreg: ", name, ": quant_min, ", quant_min,
               ", must not be greater than quant_max, ", quant_max);
 }

@@ -30,7 +30,7 @@ bool fit_int(at::IntArrayRef values) {
   });
 }
 
-// The sizes after pooling, checked with torch's own words.
+// The sizes after pooling, checked with torch's error messages.
 c10::DimVector pooled(const at::Tensor& self, at::IntArrayRef kernel,
                       at::IntArrayRef stride, at::IntArrayRef padding,
                       at::IntArrayRef dilation, bool ceil_mode) {

@@ -1,4 +1,5 @@
-// The base of meta functions that ATen has not; see docs/operators/meta-functions.md.
+// The base class of meta functions that ATen lacks; see
+// docs/operators/meta-functions.md.
 #include "csrc/aten/meta/MetaFunction.h"
 
 #include <ATen/ExpandUtils.h>

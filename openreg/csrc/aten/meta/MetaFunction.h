@@ -1,4 +1,5 @@
-// The base of meta functions that ATen has not; see docs/operators/meta-functions.md.
+// The base class of meta functions that ATen lacks; see
+// docs/operators/meta-functions.md.
 #pragma once
 
 #include <ATen/TensorMeta.h>
@@ -9,12 +10,13 @@ namespace openreg {
 
 // LITERALINCLUDE START: META_FUNCTION
 // A class derived from this has a function `meta` with the arguments of the operator.
-// It checks them and asks for each output. An output that is not asked for stays
+// It checks them and requests each output. An output that is not requested stays
 // undefined.
 struct MetaFunction : at::impl::MetaBase {
  protected:
-  // A new output has these properties. One that the caller gave is checked and resized,
-  // and keeps its strides otherwise: a kernel writes to any.
+  // A new output has these properties. An output from the caller is checked and resized
+  // if necessary, and otherwise keeps its strides, because kernels write to any
+  // strides.
   void output(int64_t index, at::IntArrayRef sizes, const at::TensorOptions& options,
               at::MemoryFormat format = at::MemoryFormat::Contiguous) {
     set_output_raw_strided(index, sizes, {}, options.memory_format(format));

@@ -1,4 +1,4 @@
-// Meta functions of reductions with more than one result, or that skip elements; see
+// Meta functions of reductions that have several results or skip elements; see
 // docs/operators/meta-functions.md.
 #pragma once
 

@@ -155,8 +155,9 @@ void BatchNorm::meta(const at::Tensor& input, const OptionalTensor& weight,
   check_parameter("running_var", running_var, input, expected);
   check_parameter("weight", weight, input, expected);
   check_parameter("bias", bias, input, expected);
-  TORCH_CHECK(training || (is_given(running_mean) && is_given(running_var)),
-              "openreg: batch_norm: evaluation needs running_mean and running_var");
+  TORCH_CHECK(
+      training || (is_given(running_mean) && is_given(running_var)),
+      "openreg: batch_norm needs running_mean and running_var, or training=True");
   TORCH_CHECK(!training || input.numel() > 0, "input tensor must have at least one ",
               "element, but got input_sizes = ", input.sizes());
   const std::array<int64_t, 1> sizes{training ? input.size(1) : 0};

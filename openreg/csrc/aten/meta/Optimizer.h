@@ -8,10 +8,10 @@
 
 namespace openreg {
 
-// Throws unless the lists of a fused optimizer fit together, one tensor a parameter:
-// the kernels rely on it, and the CPU's read beyond the end of a tensor that is too
-// small. If `has_steps`, the last list has a number a parameter. RuntimeError, or
-// NotImplementedError for a dtype without kernel.
+// Throws unless the lists of a fused optimizer match, with one tensor for each
+// parameter. The kernels rely on this check: the CPU kernels would read beyond the end
+// of a tensor that is too small. If `has_steps`, the last list has one number for each
+// parameter. RuntimeError, or NotImplementedError for a dtype without kernel.
 void check_lists(const char* name, at::ArrayRef<at::TensorList> lists, bool has_steps);
 
 template <bool kHasSteps>
@@ -43,7 +43,7 @@ struct Sgd {
   }
 };
 
-// The same for what GradScaler calls.
+// The same for the operators that GradScaler calls.
 struct Unscale {
   static void check(const char* name, at::TensorList grads, const at::Tensor& found_inf,
                     const at::Tensor& inverse_scale);

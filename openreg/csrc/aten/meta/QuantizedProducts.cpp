@@ -43,8 +43,8 @@ void WeightInt8packMm::meta(const at::Tensor& self, const at::Tensor& weight,
   TORCH_CHECK((dtype == at::kFloat || dtype == at::kHalf || dtype == at::kBFloat16) &&
                   weight.scalar_type() == at::kChar && scales.scalar_type() == dtype,
               "openreg: _weight_int8pack_mm: expected Float, Half or BFloat16, Char ",
-              "for the weight, and scales of the first dtype, but got ", dtype, ", ",
-              weight.scalar_type(), " and ", scales.scalar_type());
+              "for the weight, and scales with the dtype of self, but got ", dtype,
+              ", ", weight.scalar_type(), " and ", scales.scalar_type());
   TORCH_CHECK(self.dim() == 2 && weight.dim() == 2 && scales.dim() == 1 &&
                   self.size(1) == weight.size(1) && scales.size(0) == weight.size(0),
               "openreg: _weight_int8pack_mm: expected [M, K], [N, K] and [N], but got ",
@@ -59,13 +59,13 @@ void WeightInt4packMm::meta(const at::Tensor& self, const at::Tensor& packed,
       (dtype == at::kFloat || dtype == at::kHalf || dtype == at::kBFloat16) &&
           packed.scalar_type() == at::kInt && scales_and_zeros.scalar_type() == dtype,
       "openreg: _weight_int4pack_mm: expected Float, Half or BFloat16, Int for ",
-      "the weight, and scales of the first dtype, but got ", dtype, ", ",
+      "the weight, and scales with the dtype of self, but got ", dtype, ", ",
       packed.scalar_type(), " and ", scales_and_zeros.scalar_type());
   TORCH_CHECK(self.dim() == 2 && packed.dim() == 4 && packed.is_contiguous() &&
                   packed.numel() * 8 == packed.size(0) * 8 * self.size(1),
-              "openreg: _weight_int4pack_mm: expected [M, K] and what ",
-              "_convert_weight_to_int4pack made of [N, K / 2], but got ", self.sizes(),
-              " and ", packed.sizes());
+              "openreg: _weight_int4pack_mm: expected [M, K] and the ",
+              "result of _convert_weight_to_int4pack for [N, K / 2], but got ",
+              self.sizes(), " and ", packed.sizes());
   const int64_t n = packed.size(0) * 8, k = self.size(1);
   TORCH_CHECK(group_size > 0 && k % group_size == 0 &&
                   scales_and_zeros.sizes() == at::IntArrayRef({k / group_size, n, 2}),

@@ -17,7 +17,7 @@ inline bool is_random_number(at::ScalarType dtype) {
          (at::isIntegralType(dtype, false) && !at::isBarebonesUnsignedType(dtype));
 }
 
-// How many random words most kernels take for a number of floating point.
+// How many random words most kernels use for a floating-point number.
 inline int64_t words_for(at::ScalarType dtype) { return dtype == at::kDouble ? 2 : 1; }
 
 // Throws what AT_DISPATCH throws for a dtype without a kernel. Called before the

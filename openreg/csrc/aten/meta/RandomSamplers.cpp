@@ -1,5 +1,4 @@
-// Meta functions of distributions that try until a number fits; see
-// docs/frontend/random.md.
+// Meta functions of distributions with rejection sampling; see docs/frontend/random.md.
 #include "csrc/aten/meta/RandomSamplers.h"
 
 #include <ATen/ExpandUtils.h>

@@ -1,5 +1,4 @@
-// Meta functions that make room for ranges of numbers; see
-// docs/operators/meta-functions.md.
+// Meta functions that size ranges of numbers; see docs/operators/meta-functions.md.
 #include "csrc/aten/meta/RangeFactories.h"
 
 #include <ATen/ops/arange.h>
@@ -24,7 +23,7 @@ void Logspace::meta(const at::Scalar&, const at::Scalar&, int64_t steps, double)
   make_room(steps);
 }
 
-// Meta tensors have sizes and no elements: they tell how many numbers there will be.
+// Meta tensors have sizes and no elements, which is enough to count the numbers.
 void Arange::meta(const at::Scalar& start, const at::Scalar& end,
                   const at::Scalar& step) {
   const at::Tensor& out = maybe_get_output(0);

@@ -1,5 +1,4 @@
-// Meta functions that make room for ranges of numbers; see
-// docs/operators/meta-functions.md.
+// Meta functions that size ranges of numbers; see docs/operators/meta-functions.md.
 #pragma once
 
 #include <c10/core/Scalar.h>

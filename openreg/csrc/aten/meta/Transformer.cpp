@@ -35,7 +35,8 @@ void check_mask(const char* name, const at::Tensor& input, int64_t heads,
     return;
   }
   TORCH_CHECK(type.has_value() && *type >= 0 && *type <= 2, "openreg: ", name,
-              ": a mask needs a mask_type of 0, 1 or 2");
+              ": a mask needs a mask_type of 0, 1 or 2, but got ",
+              type.has_value() ? c10::str(*type) : std::string("None"));
   const int64_t batch = input.size(0), length = input.size(1);
   const bool fits =
       *type == 0   ? mask->sizes() == at::IntArrayRef({length, length})
@@ -86,8 +87,10 @@ void TransformerEncoderLayer::meta(
   constexpr auto name = "_transformer_encoder_layer_fwd";
   const int64_t d = embed_dim;
   check_input(name, src, d, num_heads);
-  TORCH_CHECK(ffn_weight_1.dim() == 2, "openreg: ", name,
-              ": the weight of the first linear layer must have 2 dimensions");
+  TORCH_CHECK(
+      ffn_weight_1.dim() == 2, "openreg: ", name,
+      ": the weight of the first linear layer must have 2 dimensions, but has size ",
+      ffn_weight_1.sizes());
   const int64_t inner = ffn_weight_1.size(0);
   check_parameter(name, src, qkv_weight, {3 * d, d});
   check_parameter(name, src, qkv_bias, {3 * d});

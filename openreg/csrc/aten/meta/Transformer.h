@@ -9,8 +9,9 @@
 namespace openreg {
 
 // Self attention of `query` [B, L, D]: the output [B, L, D], and if `need_weights` the
-// probabilities [B, L, L], or [B, H, L, L] if they are not averaged. `mask` says what
-// is hidden; its sizes by `mask_type`: 0 is [L, L], 1 is [B, L], 2 is [B, H, L, L].
+// probabilities [B, L, L], or [B, H, L, L] if they are not averaged. `mask` marks the
+// hidden positions; its size depends on `mask_type`: 0 is [L, L], 1 is [B, L], 2 is [B,
+// H, L, L].
 struct MultiHeadAttention : MetaFunction {
   void meta(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
             int64_t embed_dim, int64_t num_head, const at::Tensor& qkv_weight,

@@ -4,7 +4,7 @@
 namespace openreg {
 namespace {
 
-// ATen's kernels trust what calls them: _weight_norm() makes the arguments fit.
+// ATen's kernels do not check their arguments: their caller, _weight_norm(), does.
 void check_fit(const char* name, const at::Tensor& v, const at::Tensor& g,
                int64_t dim) {
   TORCH_CHECK(v.dim() > 0 && g.dim() == v.dim() && (dim == 0 || dim == v.dim() - 1) &&
@@ -13,7 +13,7 @@ void check_fit(const char* name, const at::Tensor& v, const at::Tensor& g,
               "the last dimension, but got v of ", v.sizes(), ", g of ", g.sizes(),
               " and dim ", dim);
   TORCH_CHECK(v.is_contiguous() && g.is_contiguous(), "openreg: ", name,
-              ": expected contiguous tensors");
+              ": v and g must be contiguous; call .contiguous() first");
 }
 
 }  // namespace
@@ -33,7 +33,9 @@ void WeightNormBackward::meta(const at::Tensor& grad_w, const at::Tensor& saved_
   TORCH_CHECK(grad_w.sizes() == saved_v.sizes() && grad_w.is_contiguous() &&
                   saved_norms.sizes() == saved_g.sizes() && saved_norms.is_contiguous(),
               "openreg: _weight_norm_interface_backward: expected gradients of ",
-              saved_v.sizes(), " and norms of ", saved_g.sizes(), ", contiguous");
+              saved_v.sizes(), " and norms of ", saved_g.sizes(),
+              ", both contiguous, but got ", grad_w.sizes(), " and ",
+              saved_norms.sizes());
   output(0, saved_v.sizes(), saved_v.options());
   output(1, saved_g.sizes(), saved_g.options());
 }

@@ -1,5 +1,4 @@
-// Refuses a number that a kernel could not convert; see
-// docs/operators/meta-functions.md.
+// Rejects a number that a kernel cannot convert; see docs/operators/meta-functions.md.
 #include "csrc/aten/ops/CheckScalar.h"
 
 #include <ATen/Dispatch_v2.h>

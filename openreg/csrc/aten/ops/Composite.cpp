@@ -57,8 +57,8 @@ Tensor masked_select(const Tensor& self, const Tensor& mask) {
   return masked_select_out(self, mask, out);
 }
 
-// Torch's meta function allocates a vector for the answer about one number, and its
-// kernels of the CPU and of CUDA resize it. A launched kernel cannot.
+// Torch's meta function allocates a vector for the result of a single number, which the
+// CPU and CUDA kernels resize. A launched kernel cannot.
 Tensor isin_scalar(const at::Scalar& element, const Tensor& tests, bool assume_unique,
                    bool invert) {
   return at::isin(c10::scalar_to_tensor(element, tests.device()), tests, assume_unique,
@@ -154,7 +154,7 @@ Tensor channel_shuffle(const Tensor& self, int64_t groups) {
       .contiguous(self.suggest_memory_format());
 }
 
-// The host waits for the answer.
+// The host waits for the result.
 bool equal(const Tensor& self, const Tensor& other) {
   check_same_device("equal", self, other);
   return self.sizes() == other.sizes() && at::eq(self, other).all().item<bool>();

@@ -33,8 +33,8 @@ bool same_bytes(const at::Tensor& a, const at::Tensor& b) {
          a.is_conj() == b.is_conj() && a.is_neg() == b.is_neg();
 }
 
-// The address for writing. Memory that is shared until somebody writes is copied by
-// this, which must happen on its own device.
+// The address for writing. This copies copy-on-write memory, which must happen on its
+// own device.
 void* writable(const at::Tensor& tensor) {
   if (!on_openreg(tensor)) {
     return tensor.mutable_data_ptr();
@@ -45,7 +45,7 @@ void* writable(const at::Tensor& tensor) {
 
 // LITERALINCLUDE START: KEEP_PINNED
 // Work on `stream` uses the memory of a CPU tensor: if it is pinned, its allocator must
-// not hand it out again before that work is done. Other memory is not its business.
+// not reuse it before that work is done. Other memory needs no record.
 void keep_pinned(const at::Tensor& host, const c10::Stream& stream) {
   const c10::DataPtr& data = host.storage().data_ptr();
   if (at::HostAllocator* allocator = at::getHostAllocator(at::kPrivateUse1)) {
@@ -88,7 +88,7 @@ void copy_memory(void* to, const void* from, size_t bytes, orMemcpyKind kind,
   synchronize_stream(device);
 }
 
-// Lets later work of `waiter`'s current stream start after the present work of
+// Lets later work of `waiter`'s current stream start after the current work of
 // `first`'s. Both calls throw when their device has a fault; c10::Event destroys the
 // driver's event in any case.
 void order_streams(c10::Device first, c10::Device waiter) {
@@ -118,7 +118,7 @@ at::Tensor image_on_host(const at::Tensor& tensor) {
 // LITERALINCLUDE START: COPY_CONVERT
 // For a device without a kernel that copies: the host does, and the device waits.
 void convert_on_host(const at::Tensor& src, const at::Tensor& dst) {
-  refuse_in_capture(dst.device().index(), "copy_", "the host converts");
+  refuse_in_capture(dst.device().index(), "copy_", "the host converts the elements");
   const at::Tensor from = image_on_host(src), to = image_on_host(dst);
   to.copy_(from);
   copy_memory(writable(dst), to.const_data_ptr(), check_storage(dst),
@@ -141,7 +141,7 @@ void copy_on_device(const at::Tensor& src, const at::Tensor& dst) {
     check_storage(dst);
     peer ? copy_to_peer(src, dst)
          : copy_bytes(src, dst, src.device(), /*non_blocking=*/true);
-  } else if (peer) {  // convert here, move, and put the values where they belong there
+  } else if (peer) {  // convert here, copy, and place the values there
     const at::Tensor here = at::empty(dst.sizes(), dst.options().device(src.device()));
     copy_on_device(src, here);
     if (same_bytes(here, dst)) {
@@ -172,8 +172,8 @@ at::Tensor dense_on_host(const at::Tensor& tensor, bool pinned) {
                    tensor.options().device(at::kCPU).pinned_memory(pinned));
 }
 
-// Dtypes and strides are converted on the device; the host only moves bytes, as they
-// lie, unless they lie apart.
+// Dtypes and strides are converted on the device; the host only copies bytes, unless
+// they are not contiguous in memory.
 void copy_to_device(const at::Tensor& self, const at::Tensor& dst, bool non_blocking) {
   check_storage(self);
   if (self.sizes() == dst.sizes() && same_bytes(self, dst)) {
@@ -203,7 +203,7 @@ void copy_to_host(const at::Tensor& src, const at::Tensor& dst, bool non_blockin
   const at::Tensor device = staging(host, src.device());
   copy_on_device(src, device);
   copy_bytes(device, host, src.device(), non_blocking);
-  if (!dense) {  // the host puts the values where they belong: they must have arrived
+  if (!dense) {  // the host places the values, which must have arrived
     synchronize_stream(src.device());
     dst.copy_(host);
   }
@@ -269,9 +269,9 @@ at::Tensor copy_from_and_resize(const at::Tensor& self, const at::Tensor& dst) {
 
 at::Scalar local_scalar_dense(const at::Tensor& self) {
   TORCH_CHECK(self.numel() == 1, "openreg: a tensor of ", self.numel(),
-              " elements cannot become a number");
+              " elements cannot be converted to a number");
   refuse_in_capture(self.device().index(), "item()",
-                    "the host waits for the value, as also in bool() or nonzero()");
+                    "the host waits for the value, as it does in bool() and nonzero()");
   const at::Tensor value = at::detail::empty_cpu({}, self.scalar_type());
   check_storage(self);
   copy_bytes(self, value, self.device(), /*non_blocking=*/false);

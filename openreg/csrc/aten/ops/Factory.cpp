@@ -14,12 +14,13 @@ namespace {
 
 constexpr c10::DispatchKeySet kKeys(c10::DispatchKey::PrivateUse1);
 
-// Checks what all factories share and gives the device on which to allocate.
+// Checks the options that all factories share, and returns the device on which to
+// allocate.
 DeviceIndex check_options(const char* op, std::optional<at::Layout> layout,
                           std::optional<at::Device> device,
                           std::optional<bool> pin_memory) {
   TORCH_CHECK_NOT_IMPLEMENTED(layout.value_or(at::kStrided) == at::kStrided,
-                              "openreg: ", op, " makes strided tensors only, not ",
+                              "openreg: ", op, " supports only strided tensors, not ",
                               *layout);
   TORCH_CHECK(!pin_memory.value_or(false), "Only dense CPU tensors can be pinned");
   const bool has_index = device.has_value() && device->has_index();
@@ -126,7 +127,8 @@ const at::Tensor& resize_(const at::Tensor& self, at::IntArrayRef size,
     return self;
   }
   TORCH_CHECK(memory_format != at::MemoryFormat::Preserve,
-              "openreg: resize_ cannot preserve a memory format: sizes change");
+              "openreg: resize_ does not support torch.preserve_format; pass "
+              "torch.contiguous_format, or none");
   c10::TensorImpl* impl = self.unsafeGetTensorImpl();
   const size_t bytes = at::detail::computeStorageNbytesContiguous(
       size, self.itemsize(), static_cast<size_t>(self.storage_offset()));

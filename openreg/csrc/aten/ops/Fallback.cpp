@@ -89,9 +89,9 @@ bool takes_host_indices(const std::string& name) {
 }
 
 // LITERALINCLUDE START: FALLBACK_DEVICE
-// The device on which the results belong: that of the first tensor which is there. A
-// Python number in `2 // x` arrives as a CPU tensor of no dimension, so the first
-// tensor will not do.
+// The device of the results, which is that of the first device tensor. The first tensor
+// of any device is not enough, because a Python number in `2 // x` arrives as a CPU
+// tensor without dimensions.
 std::optional<c10::Device> device_of(at::ArrayRef<c10::IValue> arguments) {
   std::optional<c10::Device> device;
   for (const c10::IValue& argument : arguments) {
@@ -161,9 +161,9 @@ void replace_generators(const c10::FunctionSchema& schema, torch::jit::Stack* st
 
 // LITERALINCLUDE START: FALLBACK_OUT
 // An `out` argument is only written. The CPU kernel gets another tensor of its sizes
-// and strides, and without its old values. It may resize that one, and then it warns;
-// afterwards the values move to the tensor that the caller gave. What a kernel would
-// refuse, a kernel on copies cannot see: overlapping memory.
+// and strides, and without its old values. It may resize this tensor, and then warns;
+// afterwards the values are copied to the caller's tensor. A kernel on copies cannot
+// detect overlapping memory, which a device kernel would reject.
 struct Out {
   at::Tensor given;
   at::Tensor written;
@@ -221,7 +221,7 @@ std::vector<Out> replace_outs(const c10::FunctionSchema& schema,
 }
 // LITERALINCLUDE END: FALLBACK_OVERLAPS
 
-// What the caller gets for a tensor that the CPU fallback returned.
+// Converts a tensor that the CPU fallback returned for the caller.
 at::Tensor result_for_caller(const at::Tensor& result, const std::vector<Out>& outs,
                              c10::Device device) {
   for (const Out& out : outs) {
@@ -261,8 +261,9 @@ std::optional<c10::Device> check_fallback(const c10::OperatorHandle& op,
   const auto arguments = torch::jit::last(stack, schema.arguments().size());
   const auto device = device_of(arguments);
   if (device.has_value()) {
-    refuse_in_capture(device->index(), c10::toString(op.operator_name()),
-                      "it falls back to the CPU, which takes no part in a replay");
+    refuse_in_capture(
+        device->index(), c10::toString(op.operator_name()),
+        "it falls back to the CPU, and a replay runs only work of the device");
     check_devices(schema, arguments, *device);
   }
   return device;

@@ -26,7 +26,7 @@ std::optional<c10::Device> check_fallback(const c10::OperatorHandle& op,
 // Counts one fallback; warns or throws if the mode says so.
 void count_fallback(const std::string& name);
 
-// What to do when an operator falls back. OPENREG_FALLBACK sets the first one.
+// What to do when an operator falls back. OPENREG_FALLBACK sets the initial mode.
 //   allow  run it                  warn   run it, and warn once for each operator,
 //   error  throw NotImplementedError      counted from the last change of the mode
 OPENREG_EXPORT void set_fallback_mode(std::string_view mode);

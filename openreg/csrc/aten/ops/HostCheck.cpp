@@ -1,4 +1,4 @@
-// Refuses, before a launch, what a kernel would refuse; see
+// Raises, before a launch, the errors that a kernel would raise; see
 // docs/operators/structured.md.
 #include "csrc/aten/ops/HostCheck.h"
 

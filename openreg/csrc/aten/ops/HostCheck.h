@@ -13,9 +13,9 @@ namespace openreg {
 
 // LITERALINCLUDE START: HOST_CHECK
 // An exception inside a kernel stops the device, so the host half of an operator checks
-// the arguments first. `is_valid` is the backend's own, quick check. Where it does not
-// pass, `on_host` runs the CPU's operator on zeros: it throws in torch's own words, or
-// returns, and then the arguments were unusual but good.
+// the arguments first. `is_valid` is the quick check of the backend. If it fails,
+// `on_host` runs the CPU operator on zeros. This throws torch's error, or returns if
+// the arguments are unusual but valid.
 void check_arguments(bool is_valid, c10::function_ref<void()> on_host);
 
 // CPU tensors of zeros for `on_host`, with the sizes, strides and dtype of `tensor`.
@@ -23,14 +23,15 @@ at::Tensor zeros_for(const at::Tensor& tensor);
 std::optional<at::Tensor> zeros_for(const std::optional<at::Tensor>& tensor);
 // LITERALINCLUDE END: HOST_CHECK
 
-// Resizes a tensor that the caller gave as out=, which warns if it had elements.
+// Resizes a tensor that the caller passed as out=; warns if it had elements.
 void resize_out(const at::Tensor& out, at::IntArrayRef sizes);
 
-// Writes `result` to a tensor that the caller gave as out=. If that one has to change
-// its sizes, it gets the strides of `result` too; else it keeps its own.
+// Writes `result` to a tensor that the caller passed as out=. If the sizes of this
+// tensor must change, it also gets the strides of `result`; otherwise it keeps its
+// strides.
 at::Tensor& write_out(const at::Tensor& result, at::Tensor& out);
 
-// Throws unless a tensor given as out= has the dtype of the result.
+// Throws unless a tensor passed as out= has the dtype of the result.
 void check_out_dtype(const at::Tensor& out, at::ScalarType dtype);
 
 // Warns where a variance over `self` has no degree of freedom. `results`: how many.

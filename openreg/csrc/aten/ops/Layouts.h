@@ -12,9 +12,9 @@
 namespace openreg {
 
 // LITERALINCLUDE START: BORROW
-// Boxed kernel: what torch has for this layout on the CPU, called with the device's
-// tensors. Right for code that touches no element: it reads sizes, or calls operators,
-// which find the kernels of the device.
+// Boxed kernel: calls torch's CPU kernel for this layout with the device tensors. This
+// works only for code that accesses no element, because it reads sizes or calls
+// operators, which run the kernels of the device.
 template <c10::DispatchKey cpu_key>
 void redispatch_to_cpu_key(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   op.redispatchBoxed(c10::DispatchKeySet(cpu_key), stack);
@@ -22,7 +22,7 @@ void redispatch_to_cpu_key(const c10::OperatorHandle& op, torch::jit::Stack* sta
 // LITERALINCLUDE END: BORROW
 
 // Boxed kernel: the same for a nested tensor made of a buffer and tensors of sizes.
-// Torch reads the sizes on the host, so they must be there.
+// Torch reads the sizes on the host, so they must be in host memory.
 void nested_from_host_sizes(const c10::OperatorHandle& op, torch::jit::Stack* stack);
 
 // A tensor of zeros that has no memory; torch makes them for forward mode.
@@ -52,7 +52,7 @@ std::tuple<at::Tensor, at::Tensor> sparse_mm_reduce(const at::Tensor& self,
 at::Tensor copy_from_quantized(const at::Tensor& self, const at::Tensor& dst,
                                bool non_blocking);
 
-// With these the fallback writes its results into the arguments.
+// With these functions the fallback writes its results into the arguments.
 at::Tensor copy_from_and_resize_sparse(const at::Tensor& self, const at::Tensor& dst);
 at::Tensor copy_from_and_resize_same(const at::Tensor& self, const at::Tensor& dst);
 

@@ -1,5 +1,5 @@
-// The operators that no device can borrow: they create, view and copy; see
-// docs/operators/minimal.md.
+// The operators that every backend must implement, because they create, view and copy
+// tensors; see docs/operators/minimal.md.
 //
 // The signatures are those of the schemas in torch's native_functions.yaml.
 #pragma once
@@ -60,7 +60,7 @@ at::Tensor copy_from(const at::Tensor& self, const at::Tensor& dst, bool non_blo
 at::Tensor copy_from_and_resize(const at::Tensor& self, const at::Tensor& dst);
 // The value of a tensor of one element; waits for it.
 at::Scalar local_scalar_dense(const at::Tensor& self);
-// Notes in the allocator that work on `stream` uses the memory of `self`.
+// Records in the allocator that work on `stream` uses the memory of `self`.
 void record_stream(at::Tensor& self, at::Stream stream);
 
 // ---- Autograd ----

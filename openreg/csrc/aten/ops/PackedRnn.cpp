@@ -17,9 +17,10 @@ template <class Result, class... Rest,
 struct Packed<kFunction> {
   static Result call(const at::Tensor& data, const at::Tensor& batch_sizes,
                      Rest... rest) {
-    TORCH_CHECK(batch_sizes.is_cpu(),
-                "openreg: a packed sequence has batch_sizes on the CPU, but they are ",
-                "on ", batch_sizes.device());
+    TORCH_CHECK(
+        batch_sizes.is_cpu(),
+        "openreg: the batch_sizes of a packed sequence must be on the CPU, but ",
+        "are on ", batch_sizes.device(), "; move them with .cpu()");
     return kFunction(data, batch_sizes, rest...);
   }
 };

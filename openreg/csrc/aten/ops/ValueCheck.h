@@ -1,11 +1,11 @@
-// Questions about values that only the device can answer; see docs/frontend/random.md.
+// Checks of values that only the device can make; see docs/frontend/random.md.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
 namespace openreg {
 
-// What each element has to be. NaN is none of these.
+// The range of each element. NaN is in none of them.
 enum class ValueRange { Probability, Positive, NotNegative, Finite, FiniteNotNegative };
 
 // Enqueues a kernel that writes to `answer`, one bool, whether each element of `tensor`
@@ -16,8 +16,8 @@ inline void (*check_values_kernel)(const at::Tensor& tensor, ValueRange range,
                                    bool must_hold, const at::Tensor& answer) = nullptr;
 
 // Whether every element of `tensor` is in `range`. The host waits for the answer, so
-// that a wrong value is refused before anything is written. A capture cannot
-// wait: a wrong value becomes a fault of the replay that meets it.
+// that an invalid value raises an error before anything is written. A capture cannot
+// wait, so an invalid value becomes a fault of the replay.
 bool all_elements(const at::Tensor& tensor, ValueRange range);
 
 }  // namespace openreg

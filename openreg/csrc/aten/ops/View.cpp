@@ -9,8 +9,8 @@
 #include <ATen/ops/view_as_real_native.h>
 #include <ATen/ops/view_native.h>
 
-// None of these touches the memory, so ATen's own code serves every device. The kernels
-// are only registered for CPU and CUDA: a backend has to name them once more.
+// None of these touches the memory, so ATen's code works for every device. The kernels
+// are registered only for CPU and CUDA, so a backend must register them again.
 namespace openreg {
 
 // LITERALINCLUDE START: VIEW
@@ -48,8 +48,8 @@ bool is_set_to(const at::Tensor& self, const at::Tensor& tensor) {
 
 // LITERALINCLUDE START: SHALLOW_COPY
 bool has_compatible_shallow_copy_type(const at::Tensor& self, const at::Tensor& from) {
-  // torch asks before it replaces the insides of `self` by those of `from`, as
-  // module.to("openreg") does. Both are plain TensorImpls if they are dense.
+  // torch calls this before it replaces the contents of `self` by those of `from`, as
+  // in module.to("openreg"). Both are plain TensorImpls if they are dense.
   const auto dense = [](const at::Tensor& tensor) {
     return tensor.layout() == at::kStrided && !tensor.is_nested();
   };

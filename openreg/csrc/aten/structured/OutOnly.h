@@ -1,4 +1,4 @@
-// Registers the form with out= of an operator alone; see docs/operators/structured.md.
+// Registers only the out= form of an operator; see docs/operators/structured.md.
 #pragma once
 
 #include <tuple>

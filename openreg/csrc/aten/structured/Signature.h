@@ -13,7 +13,7 @@
 
 namespace openreg {
 
-// int64_t for SymInt: kernels see sizes as they are.
+// int64_t for SymInt: kernels get concrete sizes.
 template <class T>
 struct Concrete {
   using type = T;

@@ -16,7 +16,7 @@
 
 namespace openreg {
 
-// ATen's meta function of an operator; it asks for the outputs.
+// ATen's meta function of an operator, which requests the outputs.
 template <class Meta, size_t kOutputs>
 struct StructuredMeta final : Meta {
   Form form;
@@ -36,7 +36,7 @@ struct StructuredMeta final : Meta {
     }
   }
 
-  // Asked for by kernels that write one layout only.
+  // Requested by kernels that write only one layout.
   void set_output_strided(int64_t index, at::IntArrayRef sizes, at::IntArrayRef strides,
                           at::TensorOptions options) override {
     set_output_raw_strided(index, sizes, strides, options);
@@ -62,7 +62,7 @@ void check_overlaps(Form form, const at::Tensor& out, const Self& self,
   for_each_tensor(check, args...);
 }
 
-// What a kernel may want to know of its call, besides the arguments.
+// Properties of a call, besides its arguments, for its kernel.
 struct StructuredCall {
   const char* name;  // "mul", a literal
   Form form;
@@ -170,7 +170,7 @@ template <class Op>
 using StructuredOpOf = StructuredOp<typename SignatureOf<Op>::Arguments,
                                     typename SignatureOf<Op>::Outputs>;
 
-// The part that each operator has for itself.
+// The part that is specific to each operator.
 template <class Op, class Meta, class Kernel, class Base = StructuredOpOf<Op>>
 struct OperatorWith;
 template <class Op, class Meta, class Kernel, class... Args, size_t... I>

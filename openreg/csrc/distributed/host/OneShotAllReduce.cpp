@@ -14,7 +14,7 @@ namespace {
 at::Tensor one_shot_all_reduce_out(const at::Tensor& input, std::string reduce_op,
                                    std::string group, at::Tensor out) {
   constexpr const char* kName = "symm_mem::one_shot_all_reduce";
-  TORCH_CHECK_VALUE(reduce_op == "sum", kName, " supports sum, and not ", reduce_op);
+  TORCH_CHECK_VALUE(reduce_op == "sum", kName, " supports only sum, not ", reduce_op);
   TORCH_CHECK_VALUE(input.is_contiguous() && out.is_contiguous() &&
                         out.sizes() == input.sizes() && out.dtype() == input.dtype() &&
                         out.device() == input.device() && !out.is_alias_of(input),

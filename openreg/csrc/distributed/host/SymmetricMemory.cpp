@@ -44,7 +44,7 @@ struct Announcement {
   size_t pad_offset;
 };
 
-// Every rank gives one, and gets those of all ranks.
+// Every rank passes one, and gets the announcements of all ranks.
 std::vector<Announcement> exchange(const c10d::ProcessGroup& group, c10d::Store& store,
                                    const std::string& round, const Announcement& mine) {
   const auto* bytes = reinterpret_cast<const uint8_t*>(&mine);
@@ -54,7 +54,8 @@ std::vector<Announcement> exchange(const c10d::ProcessGroup& group, c10d::Store&
   for (int rank = 0; rank < group.getSize(); ++rank) {
     const auto theirs = store.get(round + std::to_string(rank));  // waits
     TORCH_CHECK(theirs.size() == sizeof mine, "openreg: rank ", rank,
-                " of symmetric memory runs another version");
+                " uses another layout of symmetric memory; install the same "
+                "torch_openreg on all ranks");
     std::memcpy(static_cast<void*>(&all[rank]), theirs.data(), sizeof mine);
   }
   return all;
@@ -141,7 +142,7 @@ SignalPad OpenRegSymmetricMemory::signals(const char* name, int channel,
   const auto channels = peers.block->pad_bytes / (sizeof(uint32_t) * peers.size);
   TORCH_CHECK_VALUE(channel >= 0 && static_cast<size_t>(channel) < channels, name,
                     ": there is no channel ", channel, " among ", channels,
-                    ": set_signal_pad_size() makes more");
+                    "; call set_signal_pad_size() before the allocation to have more");
   const auto timeout =
       timeout_ms == 0 ? peers.timeout : std::chrono::milliseconds(timeout_ms);
   return {name, peers.pads, peers.rank, peers.size, channel, timeout};
@@ -155,14 +156,15 @@ void OpenRegSymmetricMemory::barrier(int channel, size_t timeout_ms) {
 
 void OpenRegSymmetricMemory::put_signal(int to, int channel, size_t timeout_ms) {
   constexpr const char* kName = "symm_mem::put_signal";
-  TORCH_CHECK_INDEX(to >= 0 && to < peers_->size, kName, ": there is no rank ", to);
+  TORCH_CHECK_INDEX(to >= 0 && to < peers_->size, kName, ": there is no rank ", to,
+                    " among ", peers_->size);
   kernels::put_signal(get_device(), signals(kName, channel, timeout_ms), to);
 }
 
 void OpenRegSymmetricMemory::wait_signal(int from, int channel, size_t timeout_ms) {
   constexpr const char* kName = "symm_mem::wait_signal";
   TORCH_CHECK_INDEX(from >= 0 && from < peers_->size, kName, ": there is no rank ",
-                    from);
+                    from, " among ", peers_->size);
   kernels::wait_signal(get_device(), signals(kName, channel, timeout_ms), from);
 }
 // LITERALINCLUDE END: SYMMETRIC_SIGNALS
@@ -200,7 +202,9 @@ void OpenRegSymmetricAllocator::free(void* ptr) {
 size_t OpenRegSymmetricAllocator::get_alloc_size(void* ptr) {
   const std::lock_guard lock(mutex_);
   const Entry* entry = find(ptr);
-  TORCH_CHECK_VALUE(entry != nullptr, "openreg: ", ptr, " is no symmetric memory");
+  TORCH_CHECK_VALUE(entry != nullptr, "openreg: ", ptr,
+                    " is not symmetric memory; allocate it with "
+                    "torch.distributed._symmetric_memory.empty()");
   return entry->block->bytes;
 }
 
@@ -217,7 +221,9 @@ OpenRegSymmetricAllocator::rendezvous(void* ptr, const Group& group) {
     return nullptr;
   }
   const Group name = group ? group : entry->group;
-  TORCH_CHECK_VALUE(name, "openreg: rendezvous() of symmetric memory needs a group");
+  TORCH_CHECK_VALUE(
+      name,
+      "openreg: rendezvous() of symmetric memory needs a group; pass the name of one");
   auto block = entry->block;
   auto peers = entry->peers[*name];
   if (!peers) {

@@ -1,4 +1,4 @@
-// What becomes of an argument on its way to device code; see
+// Converts arguments of a launch for device code; see
 // docs/operators/borrowed-kernels.md.
 #pragma once
 

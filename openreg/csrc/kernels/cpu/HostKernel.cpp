@@ -23,7 +23,7 @@ constexpr size_t kBlock = 1024;
 constexpr size_t kFetched = 512;  // most arguments are smaller
 constexpr size_t kCacheLine = 64;
 
-// How many blocks a thread starts with, so that it seldom asks for returned ones.
+// How many blocks a thread starts with, so that it rarely has to fetch freed blocks.
 constexpr int kFirstBlocks = 32;
 
 // A block that is free.
@@ -56,8 +56,8 @@ struct Stock {
 };
 thread_local Stock stock;
 
-// Takes a block, if there is one, out of the cache of the core that used it last, while
-// this thread does something else.
+// Prefetches the next block, if there is one, from the cache of the core that used it
+// last.
 void fetch(const void* block) {
   const auto* bytes = static_cast<const char*>(block);
   for (size_t i = 0; i < kFetched; i += kCacheLine) {
@@ -106,8 +106,8 @@ orError_t HostKernel::run(void* args) noexcept {
   const CpuDispatchGuard scope;
   // A thread of the program that waits may run this. Its profile must not show the CPU
   // operators that the kernel is made of. The guard costs more than a small kernel, and
-  // at::hasCallbacks() locks a mutex of all threads. An observer that asks for a sample
-  // of the calls may be asleep now, and see some of these operators.
+  // at::hasCallbacks() locks a mutex of all threads. An observer that samples the calls
+  // may be inactive now, and may then record some of these operators.
   std::optional<at::DisableRecordFunctionGuard> unrecorded;
   if (at::getStepCallbacksUnlessEmpty(at::RecordScope::FUNCTION).has_value()) {
     unrecorded.emplace();

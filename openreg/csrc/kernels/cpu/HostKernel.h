@@ -14,9 +14,9 @@
 
 namespace openreg::cpu {
 
-// Memory for the arguments of kernels. A thread of the program takes it and mostly a
-// thread of the driver gives it back, again and again. With malloc, each would wait for
-// the other's lock, which takes longer than a small kernel.
+// Memory for the arguments of kernels. A thread of the program allocates it, and
+// usually a driver thread frees it. With malloc, the two would contend for a lock,
+// which takes longer than a small kernel.
 OPENREG_EXPORT void* allocate_arguments(size_t bytes);
 OPENREG_EXPORT void free_arguments(void* arguments, size_t bytes) noexcept;
 

@@ -13,7 +13,7 @@
 
 namespace openreg::cpu {
 
-// What is known of a launch besides its arguments.
+// Properties of a launch besides its arguments.
 struct Options {
   Options(const char* name, Precision reads = Precision::Ignored,
           at::ScalarType common = at::ScalarType::Undefined)

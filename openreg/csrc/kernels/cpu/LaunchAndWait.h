@@ -10,14 +10,14 @@
 
 namespace openreg::cpu {
 
-// What device code leaves for the host.
+// The result of device code for the host.
 struct Found {
   at::Tensor tensor;  // on the CPU
   std::exception_ptr error;
 };
 
-// A function as device code that leaves its result. What it throws is no fault of the
-// device: the host is waiting for the reason.
+// A function as device code that leaves its result. Its exception does not become a
+// fault of the device, because the host waits and rethrows it.
 template <class Function>
 struct Finder;
 template <class Result, class... Parameters>
@@ -38,7 +38,8 @@ struct Finder<Result (*)(Parameters...)> {
   }
 };
 
-// Around such a launch: throws in a capture; waits, and throws what the function threw.
+// Wraps such a launch: throws in a capture; waits, and rethrows what the function
+// threw.
 void refuse_to_wait(const char* name, c10::Device device);
 void wait_for(const Found& found, c10::Device device);
 

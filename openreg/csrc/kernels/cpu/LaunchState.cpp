@@ -21,8 +21,8 @@ thread_local const LaunchState* running = nullptr;
 
 // LITERALINCLUDE START: FLOAT_CONTROL
 #if defined(__x86_64__)
-// The bits of the control register that report exceptions of earlier computations say
-// nothing of how to compute.
+// The control register bits for exceptions of earlier computations do not affect the
+// computation.
 constexpr uint32_t kExceptionFlags = 0x3f;
 
 uint32_t float_control() { return _mm_getcsr() & ~kExceptionFlags; }

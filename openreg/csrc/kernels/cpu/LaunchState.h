@@ -23,8 +23,8 @@ class OPENREG_EXPORT LaunchState {
  public:
   static LaunchState of_caller(Precision reads);
 
-  // Inside a kernel: the precision of products that the process asks for now is not the
-  // one of the launch.
+  // Inside a kernel: whether the precision of products that is set now differs from the
+  // precision at the launch.
   bool precision_changed() const;
   // Inside a kernel: whether products may round their inputs to bfloat16.
   bool rounds_to_bfloat16() const;

@@ -19,8 +19,8 @@ class OPENREG_EXPORT Operands {
   explicit Operands(at::ScalarType common = at::ScalarType::Undefined)
       : common_(common) {}
 
-  // Throws what torch's own kernels throw for tensors of two devices. Torch checks that
-  // for the kernels that it generates, never for those that a backend registers.
+  // Throws the error of torch's kernels for tensors on two devices. Torch checks this
+  // for generated kernels, but not for kernels that a backend registers.
   void add(const at::Tensor& tensor, Access access);
   void add(const at::Scalar& number);
   void add(std::string_view mode);

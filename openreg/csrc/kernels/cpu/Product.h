@@ -12,7 +12,7 @@
 namespace openreg::cpu {
 
 // Inside a kernel: float32 values for a computation in float64, which no setting of the
-// process makes less precise. Factors are rounded first as the launch has asked for.
+// process makes less precise. Factors are first rounded to the precision of the launch.
 inline at::Tensor to_double(const at::Tensor& tensor, bool is_factor) {
   if (!tensor.defined() || tensor.scalar_type() != at::kFloat) {
     return tensor;

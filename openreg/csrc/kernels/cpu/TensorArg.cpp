@@ -114,8 +114,8 @@ at::Tensor TensorArg::sparse_alias() const {
         sizes, members[0], members[1], members[1].options().layout(at::kSparse),
         sparse_->coalesced);
   }
-  // Made without the operator for it, which checks the indices if the process wants
-  // every sparse tensor checked: their owner has done so.
+  // Does not call the operator for it, which would check the indices again if the
+  // process enables checks of sparse tensors.
   const IgnoreWarnings ignored;  // the host has warned that this layout is new
   at::Tensor tensor = at::detail::make_tensor<at::SparseCsrTensorImpl>(
       c10::DispatchKeySet(c10::DispatchKey::SparseCsrCPU), c10::Device(c10::kCPU),

@@ -1,4 +1,4 @@
-// Ends the work of autograd's threads; see docs/ship/known-crashes.md.
+// Waits for autograd's threads at exit; see docs/ship/known-crashes.md.
 #include "csrc/runtime/device/AutogradExit.h"
 
 #include <ATen/ops/zeros.h>
@@ -13,7 +13,7 @@ namespace openreg {
 
 // LITERALINCLUDE START: WAIT_FOR_ENGINE
 void drain_autograd_threads() noexcept {
-  // A thread takes up a backward pass after it has let go of the one before. The passes
+  // A thread starts a backward pass after it has released the previous pass. The passes
   // made here hold no Python objects: this thread is new, so its state has none.
   const auto pass_on_each_device = [] {
     try {

@@ -1,4 +1,5 @@
-// The devices and the calling thread's current one; see docs/runtime/device.md.
+// The devices, and the current device of the calling thread; see
+// docs/runtime/device.md.
 #include "csrc/runtime/device/OpenRegFunctions.h"
 
 #include <atomic>
@@ -11,9 +12,9 @@ namespace openreg {
 
 // VENDOR: whether your driver may count its devices before a fork without starting them
 DeviceIndex device_count() noexcept {
-  // The number never changes. Kept, because a forked child can ask the driver nothing:
-  // it must get the driver's words when it uses a device, and not find no device and
-  // go on without. Relaxed: a thread that reads -1 asks the driver itself.
+  // The number never changes. Cached, because the driver fails in a forked child, where
+  // returning 0 would hide the driver's error. Relaxed: a thread that reads -1 calls
+  // the driver.
   static std::atomic<int> known = -1;
   int count = known.load(std::memory_order_relaxed);
   if (count < 0) {

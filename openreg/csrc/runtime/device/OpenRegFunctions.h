@@ -1,4 +1,5 @@
-// The devices and the calling thread's current one; see docs/runtime/device.md.
+// The devices, and the current device of the calling thread; see
+// docs/runtime/device.md.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -11,12 +12,13 @@ namespace openreg {
 
 using c10::DeviceIndex;
 
-// Number of devices; 0, never an exception, when the driver cannot tell.
+// Number of devices. Returns 0, and never throws, if the driver cannot count them.
 OPENREG_EXPORT DeviceIndex device_count() noexcept;
 
 // torch.AcceleratorError with the code orErrorInvalidDevice unless `device` is the
-// index of a device. If the driver cannot tell how many there are, throws its reason.
-// Takes numbers that do not fit into a DeviceIndex, so that these are not cut off.
+// index of a device. If the driver cannot count the devices, throws the driver's error.
+// The parameter is an int64_t, so that a number that does not fit into a DeviceIndex is
+// not truncated.
 OPENREG_EXPORT void check_device_index(int64_t device);
 
 // The calling thread's current device.
@@ -25,21 +27,21 @@ OPENREG_EXPORT DeviceIndex current_device();
 // Makes `device` current. torch.AcceleratorError if there is no such device.
 OPENREG_EXPORT void set_device(DeviceIndex device);
 
-// Makes `device` current and returns the one that was.
+// Makes `device` current and returns the previous device.
 OPENREG_EXPORT DeviceIndex exchange_device(DeviceIndex device);
 
 // Name, memory, version and processors of `device`.
 OPENREG_EXPORT orDeviceProp device_properties(DeviceIndex device);
 
-// The driver refuses everything in a child that was forked after it had started: memory
-// of the child belongs to its parent.
+// Whether every driver call fails, because this process was forked from a process that
+// had started the driver.
 inline bool in_forked_child() noexcept {
   int device = 0;
   return orGetDevice(&device) == orErrorInitializationError;
 }
 
-// Throws the driver's reason in such a child. Call it before a lock: the thread that
-// held the lock at the fork does not exist there, and the child would wait forever.
+// Throws the driver's error in such a child. Call it before a lock: the thread that
+// held the lock at the fork does not exist in the child, which would deadlock.
 OPENREG_EXPORT void refuse_in_forked_child();
 
 // Waits for every stream of `device`; throws the fault of a kernel that failed there.

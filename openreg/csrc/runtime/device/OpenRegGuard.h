@@ -6,8 +6,8 @@
 namespace openreg {
 
 // LITERALINCLUDE START: SCOPED_GUARD
-// Makes a device current for a scope: for use inside the backend, as CUDAGuard is in
-// CUDA's. Cheaper than c10::DeviceGuard, which looks the guard up first.
+// Makes a device current for a scope: for use inside the backend, like CUDAGuard. It is
+// cheaper than c10::DeviceGuard, which must look up the guard first.
 class OpenRegGuard {
  public:
   explicit OpenRegGuard(DeviceIndex device) : previous_(exchange_device(device)) {}

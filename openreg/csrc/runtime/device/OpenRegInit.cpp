@@ -1,4 +1,4 @@
-// The one start of the device in a process, and forks; see docs/runtime/device.md.
+// Starts the device once per process, and detects forks; see docs/runtime/device.md.
 #include "csrc/runtime/device/OpenRegInit.h"
 
 #include "csrc/runtime/device/OpenRegFunctions.h"

@@ -23,7 +23,7 @@ class OPENREG_EXPORT Registration {
     }
   }
 
-  // What the first registration that failed says; empty if none did.
+  // The error of the first registration that failed; empty if none failed.
   static const std::string& error() noexcept;
 
  private:

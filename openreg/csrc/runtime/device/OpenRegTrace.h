@@ -1,4 +1,4 @@
-// Sends torch's GPU trace what the runtime does; see docs/ship/debugging.md.
+// Reports runtime calls to torch's GPU trace; see docs/ship/debugging.md.
 #pragma once
 
 #include <c10/core/impl/GPUTrace.h>
@@ -8,8 +8,8 @@ namespace openreg {
 using PyTrace = c10::impl::PyInterpreterVTable;
 
 // LITERALINCLUDE START: TRACE
-// Calls one of the trace_gpu_* members. While the trace is not switched on this is
-// one branch. It may wait for Python's global lock: never call it with a lock held.
+// Calls one of the trace_gpu_* members. While the trace is off, this costs one branch.
+// It may wait for Python's global lock: never call it with a lock held.
 template <class... Parameters, class... Arguments>
 void trace(void (PyTrace::*member)(c10::DeviceType, Parameters...) const,
            Arguments... arguments) {

@@ -5,7 +5,8 @@
 
 namespace openreg {
 
-// Drops the warnings of a scope, such as those that the CPU's operator gives for zeros.
+// Drops the warnings of a scope, such as the warnings of a CPU operator that runs on
+// zeros.
 class IgnoreWarnings final : c10::WarningHandler {
  public:
   IgnoreWarnings() : guard_(this) {}

@@ -15,17 +15,18 @@ namespace openreg {
 //   orErrorInvalidValue                          ValueError
 //   anything else                                torch.AcceleratorError, with the code
 // A device that does not exist is an AcceleratorError, as on CUDA: torch's contract for
-// it is a RuntimeError. The message has the driver's own words: they name the function
-// that failed. `doing` says what the backend was about, if the function alone does
-// not.
+// it is a RuntimeError. The message contains the driver's error detail, which names the
+// function that failed. `doing` describes what the backend was doing, where the
+// function name is not enough.
 [[noreturn]] OPENREG_EXPORT void throwError(orError_t error, c10::SourceLocation where,
                                             const std::string& doing = "");
 
 }  // namespace openreg
 
 // LITERALINCLUDE START: OPENREG_CHECK
-// Runs a call of the driver; throws if it fails. For every call, except where an error
-// is an answer (out of memory, not ready) and where nothing may be thrown.
+// Makes a driver call, and throws if it fails. Use it for every call, except where an
+// error is an expected result (out of memory, not ready) and where nothing may be
+// thrown.
 #define OPENREG_CHECK(CALL)                                                           \
   do {                                                                                \
     const orError_t openreg_error = (CALL);                                           \

@@ -37,8 +37,7 @@ void for_each_cache(Call call) {
 
 at::HostAllocator& host_pools() { return *at::getHostAllocator(at::kPrivateUse1); }
 
-// The pool for a capture. One that has belonged to a graph lives as long as such a
-// graph.
+// The pool for a capture. A pool of graphs exists as long as one of its graphs.
 c10::MempoolId_t choose_pool(c10::MempoolId_t wanted) {
   if (wanted == kAnyPool) {
     return OpenRegDeviceAllocator::new_graph_pool();
@@ -47,8 +46,8 @@ c10::MempoolId_t choose_pool(c10::MempoolId_t wanted) {
   TORCH_CHECK_VALUE(
       !of_a_graph || OpenRegDeviceAllocator::get().cache_of(0).has_pool(wanted),
       "openreg: the pool (", wanted.first, ", ", wanted.second,
-      ") is gone, because no graph has it any more: keep one of them, or take a pool "
-      "from torch.openreg.graph_pool_handle()");
+      ") no longer exists, because no graph uses it: keep one of its graphs, or create "
+      "a pool with torch.openreg.graph_pool_handle()");
   return wanted;
 }
 
@@ -59,8 +58,8 @@ void release_pools(c10::MempoolId_t pool, bool shared) {
   }
 }
 
-// Copies a state to the device without waiting: from pinned memory, which its allocator
-// keeps until the copy is done.
+// Copies a state to the device without waiting: from pinned memory, which the host
+// allocator keeps until the copy is done.
 void write_state(void* where, PhiloxState state, const c10::Stream& stream) {
   at::HostAllocator* pinned = at::getHostAllocator(at::kPrivateUse1);
   const at::DataPtr from = pinned->allocate(sizeof state);
@@ -110,8 +109,8 @@ void OpenRegGraph::begin_pools(const std::shared_ptr<Capture>& capture) {
   const StreamFilter filter = [capture](const c10::Stream& stream) {
     return capture->has(stream);
   };
-  for_each_cache(
-      [](DeviceCachingAllocator&) {});  // throws for bad settings, before any begins
+  for_each_cache([](DeviceCachingAllocator&) {
+  });  // throws for invalid settings, before a capture begins
   host_pools().begin_allocate_to_pool(pool_, filter);  // refuses one that is recording
   for_each_cache(
       [&](DeviceCachingAllocator& cache) { cache.begin_pool(pool_, filter); });
@@ -133,7 +132,7 @@ std::string OpenRegGraph::end_capture() {
     why = c10::str(orGetErrorDetail(), " (", orGetErrorName(error), ")");
   }
   if (why.empty() && moved) {
-    why = "another stream is current than the one on which the capture began";
+    why = "the current stream is not the one on which the capture began";
   }
   draws_ = capture_->take_draws();  // (3)
   std::exchange(capture_, nullptr)->finish();
@@ -187,8 +186,8 @@ void OpenRegGraph::instantiate() {
   const std::lock_guard lock(mutex_);
   check_captured("instantiate()");
   TORCH_CHECK(keep_,
-              "openreg: instantiate() is for graphs that were made with "
-              "keep_graph=True: capture_end() has done it");
+              "openreg: instantiate() requires a graph made with keep_graph=True: "
+              "capture_end() already instantiated this graph");
   make_executable();
 }
 
@@ -197,9 +196,9 @@ void OpenRegGraph::replay() {
   const std::lock_guard lock(mutex_);
   check_captured("replay()");
   const DeviceIndex device = stream_->device_index();
-  refuse_in_capture(device, "replay() of another graph",
-                    "the memory and the random numbers of that graph would have two "
-                    "owners");
+  refuse_in_capture(
+      device, "replay() of another graph",
+      "both graphs would own the memory and the random numbers of the other graph");
   if (exec_ == nullptr) {
     make_executable();
   }
@@ -216,7 +215,7 @@ void OpenRegGraph::replay() {
 // LITERALINCLUDE END: GRAPH_REPLAY
 
 // LITERALINCLUDE START: GRAPH_DRAW
-// Takes from each generator what the graph draws, and writes where that starts.
+// Reserves the random numbers of the graph in each generator, and writes their start.
 void OpenRegGraph::write_rng_states(const c10::Stream& stream) {
   if (replayed_ == nullptr) {
     OPENREG_CHECK(orEventCreateWithFlags(&replayed_, orEventDisableTiming));
@@ -239,8 +238,8 @@ void OpenRegGraph::reset() {
 }
 
 // LITERALINCLUDE START: GRAPH_RELEASE
-// Replays that are under way run to their end: the driver keeps their tasks, and memory
-// that goes back to it waits for the device.
+// Running replays complete: the driver keeps their tasks, and waits for the device
+// before it frees memory.
 void OpenRegGraph::release(std::unique_lock<std::mutex> lock) {
   if (!std::exchange(captured_, false) || orGetDriverState() != orDriverRunning) {
     return;  // never captured, or the process forks or exits
@@ -267,7 +266,7 @@ OpenRegGraph::~OpenRegGraph() {
   std::unique_lock lock(mutex_);
   try {
     if (capture_ != nullptr && orGetDriverState() == orDriverRunning) {
-      end_capture();  // an exception came between: the stream must not stay as it is
+      end_capture();  // after an exception: the stream must not stay in capture mode
     }
     release(std::move(lock));
   } catch (...) {  // of a destructor: no caller could catch it
@@ -295,10 +294,10 @@ void OpenRegGraph::enable_debug_mode() {
 void OpenRegGraph::debug_dump(const std::string& path) {
   const std::lock_guard lock(mutex_);
   check_captured("debug_dump()");
-  TORCH_CHECK(graph_ != nullptr,
-              "openreg: debug_dump() of a graph that has not kept its tasks: call "
-              "enable_debug_mode() before the capture, or make it with "
-              "keep_graph=True");
+  TORCH_CHECK(
+      graph_ != nullptr,
+      "openreg: debug_dump() of a graph that did not keep its tasks: call "
+      "enable_debug_mode() before the capture, or pass keep_graph=True to Graph()");
   OPENREG_CHECK(orGraphDebugDotPrint(graph_, path.c_str()));
 }
 

@@ -15,8 +15,8 @@
 
 namespace openreg {
 
-// Follows ATen/core/GraphImplInterface.h. Thread safe; but a stream is current for one
-// thread, so this thread begins and ends the capture.
+// Follows ATen/core/GraphImplInterface.h. Thread-safe. However, a stream is current for
+// one thread only, so the same thread must begin and end the capture.
 class OPENREG_EXPORT OpenRegGraph final : public at::GraphImplInterface {
  public:
   explicit OpenRegGraph(const at::GraphImplArgs& args) : keep_(args.keep_graph) {}

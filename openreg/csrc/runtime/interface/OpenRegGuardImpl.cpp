@@ -25,7 +25,7 @@ auto on(const c10::Stream& stream, Call call) {
 
 orEvent_t as_event(void* event) { return static_cast<orEvent_t>(event); }
 
-// Sort out the two answers of a query from real errors.
+// Separates the two results of a query from real errors.
 bool is_ready(orError_t result) {
   if (result == orErrorNotReady) {
     return false;
@@ -59,7 +59,7 @@ c10::DeviceIndex OpenRegGuardImpl::deviceCount() const noexcept {
 // LITERALINCLUDE START: CAPABILITY
 c10::DeviceCapability OpenRegGuardImpl::getDeviceCapability(c10::Device device) const {
   const OpenRegGuard exists(device.has_index() ? device.index() : current_device());
-  // A constructed DeviceCapability claims every dtype. These can be allocated, filled,
+  // A new DeviceCapability contains every dtype. These dtypes can be allocated, filled,
   // copied and converted into each other.
   c10::DeviceCapability capability;
   uint64_t& bits = capability.capability_data.capability_bits;

@@ -6,7 +6,7 @@
 namespace openreg {
 
 // Follows c10/core/impl/DeviceGuardImplInterface.h. Every member acts on the calling
-// thread; `noexcept` members swallow errors of the driver, all others throw them.
+// thread; `noexcept` members ignore driver errors; all other members throw them.
 // LITERALINCLUDE START: GUARD
 class OpenRegGuardImpl final : public c10::impl::DeviceGuardImplInterface {
  public:

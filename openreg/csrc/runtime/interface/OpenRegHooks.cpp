@@ -34,8 +34,8 @@ DeviceIndex OpenRegHooks::exchangeDevice(DeviceIndex device) const {
 }
 
 DeviceIndex OpenRegHooks::maybeExchangeDevice(DeviceIndex device) const {
-  // "Maybe" is for devices on which making one current costs a context. Here it does
-  // not.
+  // "Maybe" is for devices where a switch of the device creates a context, which is not
+  // the case here.
   return exchange_device(device);
 }
 
@@ -63,8 +63,8 @@ void OpenRegHooks::resizePrivateUse1Bytes(const c10::Storage& storage,
                                           size_t new_bytes) const {
   c10::StorageImpl* impl = storage.unsafeGetStorageImpl();
   TORCH_CHECK(impl->resizable(),
-              "openreg: this storage cannot be resized: its memory belongs to somebody "
-              "else, or other processes share it: resize a clone() of the tensor");
+              "openreg: this storage cannot be resized: it does not own its memory, or "
+              "shares it with other processes: resize a clone() of the tensor");
   TORCH_CHECK(new_bytes <= std::numeric_limits<ptrdiff_t>::max(),
               "openreg: a storage cannot have a negative size");
   if (new_bytes == impl->nbytes()) {

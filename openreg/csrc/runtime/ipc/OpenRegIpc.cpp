@@ -41,7 +41,7 @@ struct Sent {
   std::shared_ptr<const c10::Storage> storage;  // keeps its block from being reused
 };
 
-// Never destroyed: storages may die while the process exits.
+// Never destroyed: storages may be freed while the process exits.
 struct Sender {
   SentLedger ledger;
   std::mutex lock;
@@ -105,21 +105,21 @@ std::optional<c10::Storage> find_received(const Key& key) {
 Message parse(const std::string& bytes) {
   Message message;
   TORCH_CHECK_VALUE(bytes.size() == sizeof message,
-                    "openreg: a message of shared memory has ", sizeof message,
+                    "openreg: a shared-memory message has ", sizeof message,
                     " bytes, not ", bytes.size());
   std::memcpy(static_cast<void*>(&message), bytes.data(), sizeof message);
   return message;
 }
 
-// The storage must lie in the segment: kernels rely on it.
+// The storage must be inside the segment, because kernels rely on it.
 void check_range(const Message& message, const void* segment) {
   orPointerAttributes there{};
   OPENREG_CHECK(orPointerGetAttributes(&there, segment));
-  TORCH_CHECK_VALUE(
-      message.device == there.device && message.bytes <= there.size &&
-          message.offset <= there.size - message.bytes,
-      "openreg: these bytes are no message of shared memory: ", message.bytes,
-      " bytes at ", message.offset, " do not lie in a segment of ", there.size);
+  TORCH_CHECK_VALUE(message.device == there.device && message.bytes <= there.size &&
+                        message.offset <= there.size - message.bytes,
+                    "openreg: invalid shared-memory message: ", message.bytes,
+                    " bytes at ", message.offset,
+                    " are not inside the segment, which has ", there.size, " bytes");
 }
 
 // The message came back to the process that sent it.
@@ -131,8 +131,8 @@ c10::Storage receive_own(const Message& message) {
                    [&](const Sent& sent) { return sent.ticket == message.ticket; });
   TORCH_CHECK(
       entry != own.sent.end() && message.ledger.inode == own.ledger.name().inode,
-      "openreg: this message was received before, and its memory has gone back "
-      "to the sender: send the tensor once for each receiver");
+      "openreg: this message was received before, and its memory was released to the "
+      "sender: send the tensor once for each receiver");
   own.ledger.mark_taken(message.ticket);
   const auto storage = entry->storage;
   lock.unlock();
@@ -212,7 +212,7 @@ c10::Storage ipc_receive(const std::string& bytes) {
 size_t ipc_collect() {
   initialize();
   Sender& own = sender();
-  std::vector<Sent> freed;  // destroyed after the lock was let go
+  std::vector<Sent> freed;  // destroyed after the lock is released
   const std::lock_guard lock(own.lock);
   const auto free = std::partition(
       own.sent.begin(), own.sent.end(),

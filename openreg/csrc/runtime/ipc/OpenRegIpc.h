@@ -18,12 +18,12 @@ namespace openreg {
 // was itself received.
 OPENREG_EXPORT std::string ipc_send(const c10::Storage& storage);
 
-// The storage behind a message, on the same memory; the same one again while it lives.
-// Cannot be resized. ValueError if the bytes are no message.
+// The storage of a message, on the same memory; the same storage again while it exists.
+// It cannot be resized. ValueError if the bytes are not a message.
 OPENREG_EXPORT c10::Storage ipc_receive(const std::string& message);
 
-// Lets go of memory that was sent, and that no process holds any more. Returns how many
-// messages that were.
+// Releases memory that was sent and that no other process uses any more. Returns the
+// number of its messages.
 OPENREG_EXPORT size_t ipc_collect();
 
 }  // namespace openreg

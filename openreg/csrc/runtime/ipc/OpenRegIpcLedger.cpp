@@ -1,4 +1,4 @@
-// Who still holds what was sent to other processes; see
+// Tracks which processes still use memory that was sent to them; see
 // docs/frontend/ipc.md.
 #include "csrc/runtime/ipc/OpenRegIpcLedger.h"
 
@@ -31,9 +31,9 @@ bool lock_byte(int file, uint64_t ticket, short kind, int command) noexcept {
 }
 
 void write_state(int file, uint64_t ticket, Ticket state) {
-  TORCH_CHECK(
-      pwrite(file, &state, 1, static_cast<off_t>(ticket)) == 1,
-      "openreg: cannot note what was sent to other processes: ", std::strerror(errno));
+  TORCH_CHECK(pwrite(file, &state, 1, static_cast<off_t>(ticket)) == 1,
+              "openreg: cannot record what was sent to other processes: ",
+              std::strerror(errno));
 }
 
 Ticket read_state(int file, uint64_t ticket) noexcept {
@@ -96,12 +96,12 @@ std::shared_ptr<ReceivedLedger> ReceivedLedger::open(const LedgerName& name) {
       ", which sent this tensor, has ended before it was received, or cannot be "
       "reached (",
       path, ": ", std::strerror(errno),
-      "). Let the sender wait until the receiver has it");
+      "). Keep the sender running until the receiver has the tensor");
   struct stat status = {};
   TORCH_CHECK(fstat(ledger->file_, &status) == 0 && status.st_ino == name.inode,
               "openreg: process ", name.process,  // another process has its number now
-              ", which sent this tensor, has ended before it was received. Let the "
-              "sender wait until the receiver has it");
+              ", which sent this tensor, has ended before it was received. Keep the "
+              "sender running until the receiver has the tensor");
   known[name.inode] = ledger;
   return ledger;
 }
@@ -120,8 +120,8 @@ void ReceivedLedger::take(uint64_t ticket) {
       "openreg: cannot lock received memory: ", std::strerror(errno));
   if (read_state(file_, ticket) == Ticket::kClosed) {  // (2)
     lock_byte(file_, ticket, F_UNLCK, F_OFD_SETLK);
-    TORCH_CHECK(false, "openreg: this message was received before, and its memory has ",
-                "gone back to the sender: send the tensor once for each receiver");
+    TORCH_CHECK(false, "openreg: this message was received before, and its memory was ",
+                "released to the sender: send the tensor once for each receiver");
   }
   held_[ticket] += 1;
   write_state(file_, ticket, Ticket::kTaken);  // (3)

@@ -1,4 +1,4 @@
-// Who still holds what was sent to other processes; see
+// Tracks which processes still use memory that was sent to them; see
 // docs/frontend/ipc.md.
 #pragma once
 
@@ -13,8 +13,8 @@ namespace openreg {
 
 // A file without a name that belongs to the sending process, with one byte for each
 // message it ever sent. The receiver keeps a lock on the byte as long as it uses the
-// memory. The system releases the lock when the receiver ends, in any way: a
-// counter in shared memory would stay wrong permanently.
+// memory. The system releases the lock even if the receiver crashes, whereas a counter
+// in shared memory would then stay wrong.
 enum class Ticket : char { kSent = 1, kTaken = 2, kClosed = 3 };
 
 // What other processes need to find the ledger of this one.
@@ -33,10 +33,10 @@ class SentLedger {
   const LedgerName& name() const { return name_; }
   // A new ticket, marked as sent.
   uint64_t add();
-  // True when the message was received, and the memory is no longer held. Then it
-  // is closed: who receives it again is refused.
+  // True when the message was received and its memory is no longer held. The message is
+  // then closed: receiving it again raises an error.
   bool close_if_free(uint64_t ticket);
-  // The message was received by this very process.
+  // The message was received by this process itself.
   void mark_taken(uint64_t ticket);
 
  private:

@@ -9,7 +9,8 @@ using c10::CachingAllocator::StatArray;
 using c10::CachingDeviceAllocator::DeviceStats;
 
 // A StatArray has three lines, "all", "small_pool" and "large_pool": a change counts in
-// the first and in one of the others. Zeros in a report come from forgetting that.
+// the first line and in one of the others. If a report shows zeros, one of the two was
+// not updated.
 inline void increase(StatArray& stats, bool small, size_t amount) {
   stats[0].increase(amount);
   stats[small ? 1 : 2].increase(amount);

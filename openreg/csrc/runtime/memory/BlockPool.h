@@ -31,7 +31,7 @@ struct Block {
   std::vector<c10::Stream> stream_uses{};  // other streams, told by record_stream
   std::shared_ptr<c10::GatheredContext> context{};  // who allocated it, if recorded
 
-  // Only a segment in one piece can go back to the driver.
+  // Only a segment in one piece can be returned to the driver.
   bool is_split() const { return previous != nullptr || next != nullptr; }
 };
 
@@ -49,10 +49,10 @@ class BlockPool {
   BlockPool(bool small, c10::MempoolId_t owner, DeviceStats& stats)
       : small(small), owner(owner), stats_(stats) {}
 
-  // The smallest free block of `stream` that fits, split if the rest is worth keeping.
-  // Null if there is none.
+  // The smallest free block of `stream` that fits, split if the remainder is large
+  // enough. Null if there is none.
   Block* get_free_block(c10::StreamId stream, const AllocParams& fit);
-  // Cuts `block`, which is not free, down to what fits, if the rest is worth keeping.
+  // Splits `block`, which is not free, if the remainder is large enough.
   void split_block(Block* block, const AllocParams& fit);
   // Makes `block` free, in one piece with its free neighbors; deletes these.
   void free_block(Block* block);

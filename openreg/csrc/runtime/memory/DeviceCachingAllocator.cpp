@@ -17,8 +17,8 @@ constexpr c10::MempoolId_t kNoPool{0, 0};
 
 size_t address_of(const void* ptr) { return reinterpret_cast<size_t>(ptr); }
 
-// An event behind the present work of `stream`; null if the stream refuses, because its
-// device has a fault or because it was destroyed. Runs in destructors: must not throw.
+// An event behind the current work of `stream`; null if recording fails, because the
+// device has a fault or the stream was destroyed. Runs in destructors: must not throw.
 orEvent_t mark_end_of(const c10::Stream& stream) noexcept {
   int previous = 0;
   orEvent_t event = nullptr;
@@ -146,7 +146,7 @@ Block* DeviceCachingAllocator::attempt(const Request& request, size_t size,
   {
     const std::lock_guard lock(lock_);
     process_events();
-    if (Block* block = find(request)) {  // another thread may have freed it meanwhile
+    if (Block* block = find(request)) {  // another thread may have freed it already
       return hand_out(block, request);
     }
     const auto reserved = static_cast<size_t>(stats_.reserved_bytes[0].current);
@@ -259,7 +259,7 @@ void DeviceCachingAllocator::finish_free(Block* block) {
 
 void DeviceCachingAllocator::process_events() {
   if (!recording_.empty()) {
-    return;  // asking after an event would invalidate the capture
+    return;  // querying an event would invalidate the capture
   }
   for (auto entry = events_.begin(); entry != events_.end();) {
     auto& queue = entry->second;  // a stream reaches its events in this order
@@ -403,7 +403,7 @@ void DeviceCachingAllocator::record_stream(const void* ptr, const c10::Stream& s
   const std::lock_guard lock(lock_);
   const auto entry = live_.find(ptr);
   if (entry == live_.end()) {  // (2)
-    return;  // zero bytes, or memory that is not ours: nothing that we could reuse
+    return;                    // zero bytes, or foreign memory: nothing to reuse
   }
   Block* block = entry->second;
   auto& stream_uses = block->stream_uses;

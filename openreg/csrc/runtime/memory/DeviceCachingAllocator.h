@@ -17,8 +17,8 @@
 
 namespace openreg {
 
-// Called without locks when a device has no memory left; may free some, and says
-// whether it did. Set by OpenRegIpc.cpp, for memory that other processes have let go.
+// Called without locks when a device has no memory left; may free some, and returns
+// whether it did. Set by OpenRegIpc.cpp, for memory that other processes have released.
 using FreeMore = std::atomic<bool (*)()>;
 
 struct MemoryBytes {
@@ -49,31 +49,31 @@ class OPENREG_EXPORT DeviceCachingAllocator {
   DeviceCachingAllocator(DeviceIndex device, const FreeMore& free_more);
 
   // A block of at least `bytes` for `stream`. Throws c10::OutOfMemoryError. With
-  // `shared`, from the pool that is everybody's, even if allocations for the stream go
-  // to a private one.
+  // `shared`, from the default pool, even if allocations for the stream go to a private
+  // pool.
   Block* allocate(size_t bytes, const c10::Stream& stream, bool shared = false);
-  // Takes back the memory at `ptr`; how many bytes were asked for, or nothing if the
-  // memory is not of this device.
+  // Frees the memory at `ptr`. Returns the number of requested bytes, or nothing if the
+  // memory is not on this device.
   std::optional<size_t> free(const void* ptr,
                              const std::shared_ptr<c10::GatheredContext>& who) noexcept;
   // Work of `stream` uses the memory at `ptr`, if it is of this device.
   void record_stream(const void* ptr, const c10::Stream& stream);
-  // Gives every segment back that is free in one piece: those of `pool`, or with
-  // {0, 0} those of all pools without an owner. Waits for the device.
+  // Returns every completely free segment to the driver: the segments of `pool`, or
+  // with {0, 0} of all pools without an owner. Waits for the device.
   void empty(c10::MempoolId_t pool);
 
   // As for c10::DeviceAllocator. The counters of a pool survive it until a reset.
   DeviceStats stats();
   void reset_accumulated_stats();
   void reset_peak_stats();
-  // The two lines of stats() that every allocation reports. stats() copies all of them,
-  // which takes the longer the more pools there were.
+  // The two lines of stats() that every allocation reports. stats() copies all lines,
+  // which takes longer the more pools there were.
   MemoryBytes bytes();
   std::pair<size_t, size_t> memory_info() const;
   std::vector<c10::CachingDeviceAllocator::SegmentInfo> segments();
   void record_history(const HistorySettings& settings, bool clear);
   std::vector<TraceEntry> history();
-  // Who calls, for free(). Before any lock.
+  // Finds the caller, for free(). Call it before any lock.
   std::shared_ptr<c10::GatheredContext> caller() const {
     return history_.who(RecordContext::ALL);
   }

@@ -52,7 +52,7 @@ void DeviceCachingAllocator::out_of_memory(const Request& request) {
   const size_t cached = reserved - allocated;
   const char* hint = cached < request.bytes
                          ? ""
-                         : " That would do, but it is in pieces: try "
+                         : " That would be enough, but it is fragmented: try "
                            "PYTORCH_ALLOC_CONF=max_split_size_mb:128.";
   TORCH_CHECK_WITH(OutOfMemoryError, false, "openreg: out of memory on ", device,
                    ": tried to allocate ", readable(request.bytes), ". The device has ",

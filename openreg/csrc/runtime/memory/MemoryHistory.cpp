@@ -1,11 +1,11 @@
-// Remembers what happened to a device's memory, and why; see docs/runtime/memory.md.
+// Records the memory events of a device with their callers; see docs/runtime/memory.md.
 #include "csrc/runtime/memory/MemoryHistory.h"
 
 namespace openreg {
 namespace {
 
-// Compares two clocks when it is made and again when it is used: the longer between,
-// the more exact.
+// Compares two clocks at construction and again at each use: the more time between
+// them, the more exact the result.
 c10::ApproximateClockToUnixTimeConverter& clock_converter() {
   static c10::ApproximateClockToUnixTimeConverter converter;
   return converter;

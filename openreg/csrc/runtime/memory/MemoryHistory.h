@@ -1,4 +1,4 @@
-// Remembers what happened to a device's memory, and why; see docs/runtime/memory.md.
+// Records the memory events of a device with their callers; see docs/runtime/memory.md.
 #pragma once
 
 #include <c10/core/CachingDeviceAllocator.h>
@@ -27,7 +27,7 @@ class MemoryHistory {
  public:
   void start(const HistorySettings& settings, bool clear);
 
-  // The stack of the caller, if events of this kind are recorded with it. Takes the GIL
+  // The stack of the caller, if it is recorded for events of this kind. Takes the GIL
   // of Python: call it before any lock.
   std::shared_ptr<c10::GatheredContext> who(RecordContext kind) const;
 

@@ -1,4 +1,4 @@
-// What PYTORCH_ALLOC_CONF says about device memory; see docs/runtime/memory.md.
+// The settings of PYTORCH_ALLOC_CONF for device memory; see docs/runtime/memory.md.
 #include "csrc/runtime/memory/OpenRegAllocatorConfig.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace {
 
 using namespace c10::CachingAllocator;
 
-// An impossible size stays impossible: it must not wrap around to a small one.
+// A size that is too large must not wrap around to a small size.
 constexpr size_t round_up(size_t size, size_t step) {
   return size > SIZE_MAX - step ? size : (size + step - 1) / step * step;
 }
@@ -84,9 +84,9 @@ AllocParams fit_of(size_t rounded) {
 }
 
 // LITERALINCLUDE START: REGISTER_CONFIG
-// torch has one hook for all devices. In a build with CUDA, CUDA's parser is there
-// first, and goes on being called. REGISTER_ALLOCATOR_CONFIG_PARSE_HOOK would replace
-// it, and throw where another device has registered one of the keys.
+// torch has one hook for all devices. In a build with CUDA, CUDA's parser is registered
+// first, and is still called. REGISTER_ALLOCATOR_CONFIG_PARSE_HOOK would replace it,
+// and throw where another device has registered one of the keys.
 void register_config() {
   const auto previous = AcceleratorAllocatorConfig::getConfigParserHook();
   AcceleratorAllocatorConfig::registerDeviceConfigParserHook(

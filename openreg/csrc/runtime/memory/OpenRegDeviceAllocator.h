@@ -15,12 +15,13 @@ struct MemorySnapshot {
   std::vector<std::vector<TraceEntry>> device_traces;  // by device
 };
 
-// Why a cache: a kernel may still be running when the last reference to its tensor
-// is gone. orFree would have to wait for it. A block that goes back to the stream on
-// which it was allocated needs no wait: its next user enqueues work behind that kernel.
+// Why a cache: a kernel may still be running when the last reference to its tensor is
+// gone. orFree would have to wait for it. A block that is reused on the stream on which
+// it was allocated needs no wait, because its next user enqueues work behind that
+// kernel.
 //
 // Follows c10/core/CachingDeviceAllocator.h. Thread safe; the rules about locks and the
-// GIL stand in DeviceCachingAllocator.h. This class finds the device, and calls torch's
+// GIL are in DeviceCachingAllocator.h. This class finds the device, and calls torch's
 // observers.
 class OPENREG_EXPORT OpenRegDeviceAllocator final : public c10::DeviceAllocator {
  public:
@@ -32,10 +33,10 @@ class OPENREG_EXPORT OpenRegDeviceAllocator final : public c10::DeviceAllocator 
   c10::DeleterFnPtr raw_deleter() const override;
   void copy_data(void* dst, const void* src, std::size_t count) const override;
 
-  // False in a child that was forked after the driver had started: torch then asks for
-  // nothing else, and a lock may be held by a thread which the child does not have.
+  // False in a child that was forked after the driver had started. Torch then calls
+  // nothing else, because a thread that the child does not have may hold a lock.
   bool initialized() override;
-  // Gives cached segments back to the driver; waits for the streams that use them.
+  // Returns cached segments to the driver; waits for the streams that use them.
   void emptyCache(c10::MempoolId_t pool = {0, 0}) override;
   // Work enqueued on `stream` so far uses `ptr`: do not reuse it before that is done.
   // ValueError for a stream of another type of device, torch.AcceleratorError for one
@@ -52,7 +53,7 @@ class OPENREG_EXPORT OpenRegDeviceAllocator final : public c10::DeviceAllocator 
   DeviceCachingAllocator& cache_of(DeviceIndex device);
   // As allocate(), but never from a private pool.
   c10::DataPtr allocate_shared(size_t bytes);
-  // A name for a private pool that no other has: one for anybody, or one for a graph.
+  // An unused name for a private pool: for general use, or for a graph.
   static c10::MempoolId_t new_pool();
   static c10::MempoolId_t new_graph_pool();
 

@@ -96,7 +96,7 @@ void HostEvent::record() noexcept {
 
 std::pair<void*, void*> OpenRegHostAllocatorImpl::allocate(size_t size) {
   int device = 0;
-  OPENREG_CHECK(orGetDevice(&device));  // refuses a forked child, before any lock
+  OPENREG_CHECK(orGetDevice(&device));  // throws in a forked child, before any lock
   return CachingHostAllocatorImpl::allocate(size);
 }
 

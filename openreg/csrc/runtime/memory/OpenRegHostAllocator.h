@@ -40,10 +40,10 @@ class HostEvent {
 };
 
 // Follows CachingHostAllocatorImpl of ATen/core/CachingHostAllocator.h, which does the
-// caching and is thread safe. What is left to a backend are the calls of its driver.
+// caching and is thread safe. A backend provides only the driver calls.
 //
-// Pinned memory is freed in destructors, on any thread, with or without the GIL. So
-// none of the members on that way may throw: record_stream, query_event, free_block.
+// Pinned memory is freed in destructors, on any thread, with or without the GIL. So the
+// members on this path must not throw: record_stream, query_event, free_block.
 // free_block runs under the locks of the cache and waits for the devices: kernels must
 // not own pinned memory.
 // LITERALINCLUDE START: HOST_ALLOCATOR_IMPL

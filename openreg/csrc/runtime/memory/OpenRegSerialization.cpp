@@ -41,8 +41,8 @@ TensorTags tensor_tags(const at::Tensor& tensor) {
 void set_tensor_tags(const at::Tensor& tensor, TensorTags tags) {
   check_device(tensor);
   for (const char* taken : {"conj", "neg"}) {
-    TORCH_CHECK_VALUE(tags.count(taken) == 0, "openreg: the name '", taken,
-                      "' is torch's own in a saved tensor: take another for your tag");
+    TORCH_CHECK_VALUE(tags.count(taken) == 0, "openreg: torch reserves the name '",
+                      taken, "' in a saved tensor: choose another name for your tag");
   }
   c10::TensorImpl* impl = tensor.unsafeGetTensorImpl();
   if (c10::BackendMeta* meta = impl->get_backend_meta()) {

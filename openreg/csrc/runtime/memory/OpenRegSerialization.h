@@ -36,7 +36,7 @@ class OpenRegBackendMeta final : public c10::BackendMeta {
 OPENREG_EXPORT TensorTags tensor_tags(const at::Tensor& tensor);
 
 // Replaces the tags of an openreg tensor. ValueError for a tensor of another device,
-// and for the names "conj" and "neg", which torch uses itself where it saves.
+// and for the names "conj" and "neg", which torch itself uses in saved tensors.
 OPENREG_EXPORT void set_tensor_tags(const at::Tensor& tensor, TensorTags tags);
 
 }  // namespace openreg

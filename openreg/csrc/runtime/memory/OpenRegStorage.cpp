@@ -1,4 +1,4 @@
-// What every storage on the device carries; see docs/runtime/storage.md.
+// The storage class of the device, which has an id; see docs/runtime/storage.md.
 #include "csrc/runtime/memory/OpenRegStorage.h"
 
 #include <atomic>
@@ -30,7 +30,7 @@ const Registration storage_registered("the class of storages", [] {
 
 }  // namespace
 
-// The numbers only have to differ: relaxed.
+// The ids only have to differ: relaxed.
 OpenRegStorageImpl::OpenRegStorageImpl(c10::SymInt bytes, c10::DataPtr data,
                                        c10::Allocator* allocator, bool resizable)
     : StorageImpl(use_byte_size_t(), std::move(bytes), std::move(data), allocator,
@@ -41,7 +41,7 @@ uint64_t storage_id(const c10::Storage& storage) {
   const auto* impl =
       dynamic_cast<const OpenRegStorageImpl*>(storage.unsafeGetStorageImpl());
   TORCH_CHECK_VALUE(impl != nullptr, "openreg: a storage on ", storage.device(),
-                    " has no number: it is not one of this backend");
+                    " has no id: this backend did not make it");
   return impl->id();
 }
 

@@ -1,4 +1,4 @@
-// What every storage on the device carries; see docs/runtime/storage.md.
+// The storage class of the device, which has an id; see docs/runtime/storage.md.
 #pragma once
 
 #include <c10/core/Storage.h>
@@ -9,10 +9,10 @@
 
 namespace openreg {
 
-// A storage with a number that no other storage of this process ever gets. Its address
-// is no such thing: the allocator hands out the memory of a dead storage again. What
-// you keep about a storage, such as weights that were repacked once, belongs here or
-// into a table with this key.
+// A storage with an id that no other storage of this process ever gets. Its address is
+// not unique, because the allocator reuses the memory of a freed storage. Keep data
+// about a storage, such as repacked weights, here or in a table with this id as the
+// key.
 // LITERALINCLUDE START: STORAGE_IMPL
 class OpenRegStorageImpl final : public c10::StorageImpl {
  public:
@@ -26,7 +26,7 @@ class OpenRegStorageImpl final : public c10::StorageImpl {
 };
 // LITERALINCLUDE END: STORAGE_IMPL
 
-// The number of a storage. ValueError if it was not made by this backend.
+// The id of a storage. ValueError if it was not made by this backend.
 OPENREG_EXPORT uint64_t storage_id(const c10::Storage& storage);
 
 }  // namespace openreg

@@ -22,7 +22,7 @@ PhiloxKernelState reserve(const std::optional<at::Generator>& generator,
   if (const auto capture = StreamCapture::of(current_stream(device))) {
     return capture->reserve(impl->words(), device, blocks);
   }
-  const std::lock_guard lock(impl->mutex_);  // not between two calls of somebody else
+  const std::lock_guard lock(impl->mutex_);  // not between two calls of another thread
   return impl->words()->reserve(blocks);
 }
 // LITERALINCLUDE END: RESERVE
@@ -44,8 +44,8 @@ c10::intrusive_ptr<PhiloxGeneratorState> OpenRegGeneratorImpl::words() const {
 
 void OpenRegGeneratorImpl::refuse_in_capture(const char* call) const {
   openreg::refuse_in_capture(device().index(), call,
-                             "a replay goes on from the state that the generator has "
-                             "then: set the state before the replay");
+                             "a replay starts from the generator's state at that time: "
+                             "set the state before the replay");
 }
 
 void OpenRegGeneratorImpl::set_current_seed(uint64_t seed) {

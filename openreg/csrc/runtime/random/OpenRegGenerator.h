@@ -48,7 +48,7 @@ class OPENREG_EXPORT OpenRegGeneratorImpl final : public c10::GeneratorImpl {
 // The generator that is used where none is given. -1 means the current device.
 OPENREG_EXPORT const at::Generator& default_generator(DeviceIndex device);
 
-// What a random operator does before its launch: takes `blocks` counters of
+// Called by a random operator before its launch: reserves `blocks` counters of
 // `generator`, or of the default generator of `device`; in a capture, those of each
 // replay. Throws if the generator is of another type of device.
 OPENREG_EXPORT PhiloxKernelState reserve(const std::optional<at::Generator>& generator,

@@ -1,4 +1,4 @@
-// What generators, captures and kernels share of a random state; see
+// The random state that generators, captures and kernels share; see
 // docs/runtime/generator.md.
 #include "csrc/runtime/random/PhiloxState.h"
 

@@ -1,4 +1,4 @@
-// What generators, captures and kernels share of a random state; see
+// The random state that generators, captures and kernels share; see
 // docs/runtime/generator.md.
 #pragma once
 
@@ -11,14 +11,14 @@
 namespace openreg {
 
 // LITERALINCLUDE START: PHILOX_STATE
-// All that a kernel needs of a generator: the key, and its first counter.
+// The part of a generator that a kernel needs: the key, and its first counter.
 struct PhiloxState {
   uint64_t seed = c10::default_rng_seed_val;
   uint64_t offset = 0;  // in blocks of 128 bits
 };
 
-// The words of a generator. Several generators may share them: see
-// graphsafe_get_state. Therefore they have their own lock.
+// The words of a generator. Several generators may share them: see graphsafe_get_state.
+// Therefore they have a separate lock.
 class PhiloxGeneratorState final : public c10::intrusive_ptr_target {
  public:
   explicit PhiloxGeneratorState(PhiloxState words = {}) : words_(words) {}

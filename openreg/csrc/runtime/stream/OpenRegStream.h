@@ -13,7 +13,7 @@ namespace openreg {
 
 // LITERALINCLUDE START: STREAM_ID
 // A c10::Stream is a device and a 64-bit id. Here the id is the driver's handle: 0 is
-// the default stream of the device, because the driver calls that one NULL.
+// the default stream of the device, because the driver uses NULL for it.
 inline orStream_t native_handle(const c10::Stream& stream) {
   return reinterpret_cast<orStream_t>(stream.id());
 }
@@ -26,11 +26,11 @@ OPENREG_EXPORT c10::Stream default_stream(DeviceIndex device);
 // stream.
 OPENREG_EXPORT c10::Stream current_stream(DeviceIndex device);
 
-// Makes `stream` current on its device, for this thread; returns the one that was.
+// Makes `stream` current on its device, for this thread; returns the previous stream.
 OPENREG_EXPORT c10::Stream exchange_stream(const c10::Stream& stream);
 
-// What a switch to a stream takes the place of: the stream that was current on its
-// device, and the one of the device that was current.
+// The state before a switch to a stream: the stream that was current on its device, and
+// the current stream of the device that was current.
 struct StreamSwitch {
   c10::Stream there;
   c10::Stream here;
@@ -46,7 +46,7 @@ constexpr int kStreamsPerPool = 32;
 OPENREG_EXPORT c10::Stream stream_from_pool(DeviceIndex device, int priority);
 
 // The stream of a handle that another library made with orStreamCreate on `device`; its
-// maker destroys it. Throws if it is not live, or lives on another device.
+// maker destroys it. Throws if it is not live, or belongs to another device.
 OPENREG_EXPORT c10::Stream external_stream(orStream_t handle, DeviceIndex device);
 
 // Between `greatest` (negative, served first) and `least` (0); see priority_range().

@@ -20,8 +20,8 @@ void sleep_on_host(void* nanoseconds) {
 }  // namespace
 
 void sleep(int64_t cycles) {
-  TORCH_CHECK_VALUE(cycles >= 0, "openreg: _sleep takes a number of cycles, but got ",
-                    cycles);
+  TORCH_CHECK_VALUE(cycles >= 0,
+                    "openreg: _sleep expects 0 to 2**63 - 1 cycles, but got ", cycles);
   if (sleep_kernel != nullptr) {
     sleep_kernel(cycles);
     return;

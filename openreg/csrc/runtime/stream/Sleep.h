@@ -7,9 +7,9 @@
 
 namespace openreg {
 
-// Enqueues a kernel that takes `nanoseconds`, for a trace. Null until a file of
-// csrc/kernels sets it: then a function of the host sleeps, and a device without any
-// kernel can be tested as well.
+// Enqueues a kernel that takes `nanoseconds`, for a trace. While it is null, because no
+// file of csrc/kernels sets it, a host function sleeps, so a device without kernels can
+// also be tested.
 inline void (*sleep_kernel)(int64_t nanoseconds) = nullptr;
 
 // Keeps the current stream of the current device busy for `cycles` ticks of a clock of

@@ -1,4 +1,4 @@
-// A stream that is captured, for the code that cannot be in a graph; see
+// The capture of a stream, for code that cannot be in a graph; see
 // docs/modules/graphs-capture.md.
 #include "csrc/runtime/stream/StreamCapture.h"
 

@@ -1,4 +1,4 @@
-// A stream that is captured, for the code that cannot be in a graph; see
+// The capture of a stream, for code that cannot be in a graph; see
 // docs/modules/graphs-capture.md.
 #pragma once
 
@@ -22,8 +22,8 @@ namespace openreg {
 class PhiloxGeneratorState;
 class PhiloxKernelState;
 
-// What the parts of the backend that do not just launch must know of a capture. The
-// graph derives from it; a backend without graphs has no capture under way. Thread
+// The interface of a capture for the parts of the backend that do more than launch
+// kernels. The graph derives from it; without graphs, no capture is ever active. Thread
 // safe: autograd launches from its own thread.
 class OPENREG_EXPORT StreamCapture {
  public:
@@ -34,12 +34,12 @@ class OPENREG_EXPORT StreamCapture {
   // From here until finish(), streams that take part in capture `id` of the driver
   // belong to `capture`. Until then no stream takes part in it.
   static void start(std::shared_ptr<StreamCapture> capture, uint64_t id);
-  // Makes the calls that were put off, if no other capture is under way.
+  // Makes the deferred calls, if no other capture is active.
   void finish();
 
   // The capture in which `stream` takes part, or null.
   static std::shared_ptr<StreamCapture> of(const c10::Stream& stream);
-  // Whether any capture is under way in this process. Costs next to nothing.
+  // Whether any capture is active in this process. Almost free.
   static bool any() noexcept;
 
   bool has(const c10::Stream& stream) const;  // takes `stream` part in this one?
@@ -62,8 +62,8 @@ class OPENREG_EXPORT StreamCapture {
   std::string invalidated_by_;
 };
 
-// Shared by those who record an event in a stream that is not captured: no capture may
-// begin between their check and the record, or the event would be part of the graph.
+// Held shared while an event is recorded in a stream that is not captured: no capture
+// may begin between the check and the record, or the event would be part of the graph.
 // Taken exclusively where a capture begins.
 OPENREG_EXPORT std::shared_mutex& capture_mutex();
 
@@ -79,13 +79,13 @@ class OPENREG_EXPORT RelaxedCaptureGuard {
   orStreamCaptureMode mode_ = orStreamCaptureModeRelaxed;  // then: what it was before
 };
 
-// Calls `release` now, or at the end of the last capture that is under way: for calls
-// of the driver that wait for the device. Never throws, and neither may `release`.
+// Calls `release` now, or at the end of the last active capture: for driver calls that
+// wait for the device. Never throws, and neither may `release`.
 OPENREG_EXPORT void after_captures(std::function<void()> release) noexcept;
 
 // Throws if the current stream of `device` (-1: of the current device) is captured, and
-// invalidates that capture: `call` would be in the graph in part, or not at all. `why`
-// goes on with "because".
+// invalidates that capture: the graph would contain `call` only in part, or not at all.
+// `why` continues the message after "because".
 OPENREG_EXPORT void refuse_in_capture(DeviceIndex device, const std::string& call,
                                       const char* why);
 

@@ -9,7 +9,7 @@
 #include "openreg_graph.h"
 #define OCLRT_VARIABLE(NAME) "OPENREG_" NAME
 #else
-// What a stage of the ladder does not call has no header in its copy.
+// A copy contains no headers that its stage of the ladder does not call.
 #if __has_include("oclrt_activity.h")
 #include "oclrt_activity.h"
 #define OCLRT_HAS_ACTIVITY 1

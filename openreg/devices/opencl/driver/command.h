@@ -34,7 +34,7 @@ class Command {
 // orSuccess, orErrorNotReady, or the fault of the device if the command failed. An
 // empty command is complete.
 orError_t query(const Command& command, int device);
-// Waits, and notes a failure as a fault of the device.
+// Waits, and records a failure as a fault of the device.
 void wait_for(const Command& command, int device);
 
 }  // namespace oclrt

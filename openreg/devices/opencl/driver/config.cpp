@@ -25,10 +25,10 @@ bool is_there(const char* path) {
 }
 
 // LITERALINCLUDE START: COUNT
-// OpenCL: nothing can be asked before an implementation has started, and PoCL starts
-// threads, which a fork loses. Instead, the files through which the loader finds
-// implementations say whether there is one. The number of its devices is not in them:
-// that is the environment's number, and the start fails if there are fewer.
+// OpenCL: no query works before an implementation has started, and PoCL starts threads,
+// which a fork loses. Instead, the files through which the loader finds implementations
+// show whether one is installed. The number of its devices is not in them: that is the
+// environment's number, and the start fails if there are fewer.
 bool has_implementation() {
   if (const char* files = std::getenv("OCL_ICD_FILENAMES")) return *files != '\0';
   const char* vendors = std::getenv("OCL_ICD_VENDORS");
@@ -79,7 +79,7 @@ std::string default_cache_directory() {
   return home != nullptr && *home != '\0' ? std::string(home) + "/.cache/oclrt" : "";
 }
 
-// The words for what is wrong with the environment; empty when all is well.
+// The error of the environment; empty if it is valid.
 std::string read_environment() {
   std::string problem;
   Config& c = loaded;
@@ -88,7 +88,7 @@ std::string read_environment() {
     return problem;
   }
   // Two devices are what the tests of a backend need; a part of a device has at least
-  // one core. Whole devices cannot be counted, and there is one as a rule.
+  // one core. Whole devices cannot be counted, and usually there is one.
   const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
   c.device_count = c.sub_devices ? static_cast<int>(std::min(2U, cores)) : 1;
   read_variable(OCLRT_VARIABLE("DEVICE_COUNT"), 0, kMaxDevices, false,

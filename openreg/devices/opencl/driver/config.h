@@ -1,5 +1,5 @@
-// What the environment says, and what the driver finds before OpenCL has started;
-// see docs/opencl/driver.md.
+// The settings of the environment and of the machine before OpenCL has started; see
+// docs/opencl/driver.md.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ struct Config {
   std::string cache_directory;  // "": compiled programs are not kept
 };
 
-// Read once; starts nothing. An error names the variable that cannot be understood.
+// Read once; starts nothing. An error names the invalid variable.
 orError_t load_config();
 const Config& config();
 

@@ -43,7 +43,7 @@ orError_t look_up(const void* ptr, size_t count, Side* side) {
 }
 
 // OpenCL: a device address looks like one of the host. One that was freed, or never
-// allocated, counts as pageable memory: only a kind that asks for a device finds it.
+// allocated, counts as pageable memory: only a kind with a device address detects it.
 orError_t check_kind(orMemcpyKind kind, const Side& dst, const Side& src) {
   if (kind == orMemcpyDefault) return orSuccess;
   const bool to_device = kind == orMemcpyHostToDevice || kind == orMemcpyDeviceToDevice;
@@ -53,7 +53,7 @@ orError_t check_kind(orMemcpyKind kind, const Side& dst, const Side& src) {
        {std::pair{&dst, to_device}, std::pair{&src, from_device}}) {
     if ((side->type == orMemoryTypeDevice) == device) continue;
     return fail(orErrorInvalidMemcpyDirection,
-                "the kind asks for %s memory as %s, which is %s",
+                "the kind requires %s memory as %s, which is %s",
                 device ? "device" : "host", side->name, name_of(side->type));
   }
   return orSuccess;
@@ -65,8 +65,8 @@ bool overlap(const void* dst, const void* src, size_t count) {
   return to < from + count && from < to + count;
 }
 
-// OpenCL: ranges that overlap are an error. Instead, two copies by a piece between
-// them, which the queue frees.
+// OpenCL: ranges that overlap are an error. Instead, two copies through a temporary
+// buffer, which the queue frees.
 cl_int copy_overlapping(cl_command_queue queue, void* dst, const void* src,
                         size_t count, cl_event* event) {
   void* between = clSVMAlloc(platform().context, platform().svm_flags, count, 0);

@@ -67,8 +67,8 @@ orError_t orSetDevice(int device) {
   });
 }
 
-// OpenCL: answers only after it has started. Instead, a name without a model and an
-// equal share of the host until then.
+// OpenCL: queries work only after it has started. Instead, a name without a model and
+// an equal share of the host until then.
 orError_t orGetDeviceProperties(orDeviceProp* prop, int device) {
   return call(__func__, 0, [&] {
     if (prop == nullptr) return fail(orErrorInvalidValue, "prop is null");

@@ -1,5 +1,4 @@
-// The devices of OpenCL that the driver drives, and their faults;
-// see docs/opencl/driver.md.
+// The OpenCL devices of the driver, and their faults; see docs/opencl/driver.md.
 #pragma once
 
 #include <atomic>
@@ -43,7 +42,7 @@ Device& device_at(int index);
 // Whether there is a device of this number; starts nothing.
 orError_t check_device(int index);
 
-// The sticky error of a device, with its words, or orSuccess.
+// The sticky error of a device, with its message, or orSuccess.
 orError_t fault_of(int device);
 // The first fault of a device stays.
 void set_fault(int device, orError_t code, const std::string& detail);

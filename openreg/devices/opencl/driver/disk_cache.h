@@ -10,8 +10,8 @@ namespace oclrt {
 // is damaged, or that another key has, counts as none.
 std::vector<unsigned char> load_binary(const std::string& key);
 
-// Stores it for this process and later ones. A disk that cannot be written to is no
-// error: the next process compiles again.
+// Stores it for this process and later ones. A failing write is not an error: the next
+// process compiles again.
 void store_binary(const std::string& key, const std::vector<unsigned char>& binary);
 
 }  // namespace oclrt

@@ -9,7 +9,7 @@
 namespace oclrt {
 namespace {
 
-// Plain bytes: usable to the very end of a thread. A compiler's log is long.
+// Plain bytes, which stay usable until a thread ends. A compiler's log is long.
 thread_local char detail[8192] = "";
 
 struct Entry {
@@ -67,7 +67,7 @@ orError_t fail_cl(const char* call, cl_int status) {
     case CL_MEM_OBJECT_ALLOCATION_FAILURE:
     case CL_OUT_OF_RESOURCES:
     case CL_OUT_OF_HOST_MEMORY:
-      return fail(orErrorMemoryAllocation, "%s found no memory: %s (%d)", call,
+      return fail(orErrorMemoryAllocation, "%s ran out of memory: %s (%d)", call,
                   name_of(status), status);
     case CL_INVALID_VALUE:
     case CL_INVALID_KERNEL_ARGS:

@@ -5,7 +5,7 @@
 
 namespace oclrt {
 
-// Notes what was wrong for orGetErrorDetail(), behind the name of the API function, and
+// Stores the message for orGetErrorDetail(), after the name of the API function, and
 // returns the code.
 [[gnu::format(printf, 2, 3)]] orError_t fail(orError_t code, const char* format, ...);
 

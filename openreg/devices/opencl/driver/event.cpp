@@ -25,7 +25,8 @@ using Event = std::shared_ptr<orEvent>;
 // Never destroyed: events are freed while the process exits.
 struct Registry {
   std::mutex mutex;
-  // A handle is a number that no other event gets, so that a stale one stays dead.
+  // A handle is a number that no other event gets, so that a stale handle stays
+  // invalid.
   uintptr_t next = uintptr_t{0x4556} << 32;
   std::unordered_map<orEvent_t, Event> live;
 };

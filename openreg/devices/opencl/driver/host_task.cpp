@@ -38,7 +38,7 @@ void run_task(const HostTask& task) {
   static_cast<void>(clSetUserEventStatus(task.done.get(), CL_COMPLETE));
 }
 
-// What a callback of OpenCL gets: where the task goes, and the task.
+// The argument of an OpenCL callback: the destination of the task, and the task.
 struct Delivery {
   std::shared_ptr<HostThread> to;
   HostTask task;

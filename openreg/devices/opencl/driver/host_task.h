@@ -44,7 +44,7 @@ class HostThread : public std::enable_shared_from_this<HostThread> {
 // Enqueues the task. `destroy` is not called when this fails.
 orError_t launch_host_task(orStream& stream, HostTask task);
 
-// Inside a kernel of the host: words for the fault that it is about to return. Ignored
+// Inside a host kernel: the message of the fault that it is about to return. Ignored
 // elsewhere.
 void set_fault_words(const char* words);
 bool in_host_kernel();

@@ -58,7 +58,7 @@ orError_t set_argument(cl_kernel object, const orClKernel& kernel, int index,
           : clSetKernelArg(object, at, arg.size, arg.value);
   if (status == CL_SUCCESS) return orSuccess;
   return fail(orErrorInvalidValue,
-              "kernel '%s' does not take argument %d of %zu bytes: %s (%d)",
+              "kernel '%s' rejected argument %d of %zu bytes: %s (%d)",
               kernel.name.c_str(), index, arg.size, name_of(status), status);
 }
 
@@ -70,7 +70,7 @@ orError_t check_launch(orClKernel_t kernel, const orClArg* args, int count, int 
   }
   for (int i = 0; i < count; ++i) {
     if (args[i].isPointer == 0 || args[i].value != nullptr) continue;
-    return fail(orErrorInvalidValue, "argument %d is a pointer without a value", i);
+    return fail(orErrorInvalidValue, "the value of argument %d is null", i);
   }
   if (dims >= 1 && dims <= 3 && global != nullptr) return orSuccess;
   return fail(orErrorInvalidValue, "dims is %d, or global is null: use 1 to 3", dims);

@@ -24,8 +24,8 @@ struct Registry {
   std::mutex mutex;
   // OpenCL: an address has no attributes. Instead, a map by the start.
   std::map<uintptr_t, Allocation> live;
-  // OpenCL: no device says how much of its memory is free. Instead, a sum. What other
-  // processes use is not in it.
+  // OpenCL: no device reports its free memory. Instead, a sum, without the memory of
+  // other processes.
   std::array<size_t, kMaxDevices> used{};
 };
 Registry& registry = *new Registry;
@@ -39,8 +39,8 @@ size_t units_of(size_t size) {  // whole units of the alignment
   return (size + kAlignment - 1) & ~(kAlignment - 1);
 }
 
-// OpenCL: an allocation has a limit (CL_DEVICE_MAX_MEM_ALLOC_SIZE), of which a caller
-// learns by an error alone. The detail names it.
+// OpenCL: an allocation has a limit (CL_DEVICE_MAX_MEM_ALLOC_SIZE), which a caller sees
+// only as an error. The detail names it.
 size_t largest_piece(const Device& device, size_t used) {
   return std::min(device.memory - used, device.largest - kAlignment);
 }
@@ -49,8 +49,8 @@ orError_t fail_memory(int index, size_t size) {
   const Device& device = device_at(index);
   const size_t used = registry.used[static_cast<size_t>(index)];
   return fail(orErrorMemoryAllocation,
-              "device %d has no %zu bytes: %zu of %zu bytes are free (%s), and the "
-              "largest piece has %zu",
+              "device %d cannot allocate %zu bytes: %zu of %zu bytes are free (%s), "
+              "and the largest piece has %zu",
               index, size, device.memory - used, device.memory,
               OCLRT_VARIABLE("DEVICE_MEMORY"), largest_piece(device, used));
 }
@@ -68,7 +68,7 @@ orError_t allocate_on_device(void** ptr, size_t size) {
   size_t& used = registry.used[static_cast<size_t>(index)];
   {
     // LITERALINCLUDE START: MALLOC
-    // OpenCL: hands out more memory than there is, and fails when it is touched.
+    // OpenCL: allocates more memory than there is, and fails on the first access.
     // Instead, the driver counts bytes, so that "no memory" is an error of this call.
     const std::lock_guard lock(registry.mutex);
     if (size > largest_piece(device, used)) return fail_memory(index, size);
@@ -81,8 +81,8 @@ orError_t allocate_on_device(void** ptr, size_t size) {
   if (raw == nullptr) {
     used -= units_of(size);
     return fail(orErrorMemoryAllocation,
-                "clSVMAlloc has no %zu bytes for device %d, although %zu are free: set "
-                "%s to a lower number",
+                "clSVMAlloc cannot allocate %zu bytes for device %d, although %zu are "
+                "free: set %s to a lower number",
                 size, index, device.memory - used, OCLRT_VARIABLE("DEVICE_MEMORY"));
   }
   Allocation made = {size, orMemoryTypeDevice, index, raw, 0, false};
@@ -99,7 +99,7 @@ orError_t allocate_on_host(void** ptr, size_t size) {
   void* raw =
       mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (raw == MAP_FAILED) {
-    return fail(orErrorMemoryAllocation, "the host has no %zu bytes", size);
+    return fail(orErrorMemoryAllocation, "the host cannot allocate %zu bytes", size);
   }
   static_cast<void>(mlock(raw, size));
   const auto base = reinterpret_cast<uintptr_t>(raw);
@@ -128,7 +128,7 @@ void forget(const Allocation& freed) {
   registry.live.erase(freed.base);
 }
 
-// Says what the address is instead.
+// Describes what the address is instead.
 orError_t fail_free(const void* ptr, orMemoryType type) {
   const bool device = type == orMemoryTypeDevice;
   const orError_t code = device ? orErrorInvalidDevicePointer : orErrorInvalidValue;
@@ -167,8 +167,8 @@ orError_t orMalloc(void** ptr, size_t size) {
   return call(__func__, kStart, [&] { return allocate_on_device(ptr, size); });
 }
 
-// OpenCL: clSVMFree waits for nothing, and the memory of a kernel that runs must not
-// go. Instead, the driver waits for every stream of the device first.
+// OpenCL: clSVMFree waits for nothing, but the memory of a running kernel must not be
+// freed. Instead, the driver waits for every stream of the device first.
 orError_t orFree(void* ptr) {
   return call(__func__, kStart, [&] {
     if (ptr == nullptr) return orSuccess;

@@ -17,7 +17,7 @@ struct Allocation {
   bool is_going = false;  // a call that frees it waits for the device
 };
 
-// The allocation around an address; false for memory that the driver does not know.
+// The allocation around an address; false for memory that the driver did not allocate.
 bool find_allocation(const void* address, Allocation* found);
 
 }  // namespace oclrt

@@ -86,10 +86,11 @@ orError_t choose_platform(cl_platform_id* chosen, std::vector<cl_device_id>* dev
     *chosen = id;
     if (!devices->empty()) return orSuccess;
   }
-  return fail(orErrorInitializationError,
-              "no platform of OpenCL with '%s' in its name has a device with shared "
-              "virtual memory; the platforms are: %s. Set OCLRT_PLATFORM",
-              config().platform.c_str(), names.c_str());
+  return fail(
+      orErrorInitializationError,
+      "no OpenCL platform with '%s' in its name has a device with shared virtual "
+      "memory; the platforms are: %s. Set OCLRT_PLATFORM to part of a name",
+      config().platform.c_str(), names.c_str());
 }
 // LITERALINCLUDE END: PLATFORM
 
@@ -99,12 +100,12 @@ orError_t split(cl_device_id whole, int parts, std::vector<cl_device_id>* device
   const auto most = number_of<cl_uint>(whole, CL_DEVICE_PARTITION_MAX_SUB_DEVICES);
   const auto wanted = static_cast<cl_uint>(parts);
   if (wanted > units || wanted > most) {
-    return fail(orErrorInitializationError,
-                "the device '%s' has %u compute units and at most %u sub-devices, and "
-                "%d devices are asked for. Set %s to a lower number, or "
-                "OCLRT_SUB_DEVICES to 0",
-                text_of(whole, CL_DEVICE_NAME).c_str(), units, most, parts,
-                OCLRT_VARIABLE("DEVICE_COUNT"));
+    return fail(
+        orErrorInitializationError,
+        "the device '%s' has %u compute units and at most %u sub-devices, but %d "
+        "devices are required. Set %s to a lower number, or OCLRT_SUB_DEVICES to 0",
+        text_of(whole, CL_DEVICE_NAME).c_str(), units, most, parts,
+        OCLRT_VARIABLE("DEVICE_COUNT"));
   }
   std::vector<cl_device_partition_property> by = {CL_DEVICE_PARTITION_BY_COUNTS};
   by.insert(by.end(), wanted, static_cast<intptr_t>(units / wanted));
@@ -146,8 +147,7 @@ orError_t start_platform() {
     if (orError_t error = split(ids.front(), parts, &ids)) return error;
   } else if (ids.size() < static_cast<size_t>(count)) {
     return fail(orErrorInitializationError,
-                "the platform '%s' has %zu devices, and %s asks for %d. Set a lower "
-                "number",
+                "the platform '%s' has %zu devices, but %s is %d. Set a lower number",
                 text_of(from, CL_PLATFORM_NAME).c_str(), ids.size(),
                 OCLRT_VARIABLE("DEVICE_COUNT"), count);
   }

@@ -28,8 +28,8 @@ void on_exit() {
   if (!thread.in_task) drain_streams(std::chrono::seconds(2));
 }
 
-// OpenCL: its threads are lost in a fork, and nothing says so. Instead, a child notes
-// that it is one, and every call checks that before it takes a lock. (Comparing
+// OpenCL: its threads are lost in a fork, without an error. Instead, a fork handler
+// marks the child, and every call checks the mark before it takes a lock. (Comparing
 // getpid() does the same, for a system call in each call.)
 void on_fork_in_child() {
   if (state != orDriverFresh) state = orDriverForked;
@@ -80,7 +80,7 @@ orError_t enter_process(bool start) {
           "'spawn' method, or fork before the first use of the device");
     case orDriverExiting:
       return fail(orErrorInitializationError,
-                  "the process is exiting, the device is off");
+                  "the process is exiting, and the device is shut down");
   }
   return orErrorUnknown;
 }

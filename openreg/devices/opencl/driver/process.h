@@ -23,7 +23,7 @@ enum : unsigned {
 };
 
 orDriverState state_of_process();
-// Starts the driver if asked to, and refuses a forked child and a process that exits.
+// Starts the driver if requested; fails in a forked child and in an exiting process.
 orError_t enter_process(bool start);
 
 // Every API function that returns an orError_t runs its body through this: no exception
@@ -39,7 +39,8 @@ orError_t call(const char* function, unsigned flags, Body body) noexcept {
     if (orError_t error = enter_process((flags & kStart) != 0)) return error;
     return body();
   } catch (const std::bad_alloc&) {
-    return fail(orErrorMemoryAllocation, "the host has no memory left");
+    return fail(orErrorMemoryAllocation,
+                "the driver cannot allocate host memory for its internal data");
   } catch (const std::exception& error) {
     return fail(orErrorUnknown, "%s", error.what());
   }

@@ -19,7 +19,8 @@ constexpr uint64_t kMilestone = 1024;
 // Never destroyed: streams are used while the process exits.
 struct Registry {
   std::mutex mutex;
-  // A handle is a number that no other stream gets, so that a stale one stays dead.
+  // A handle is a number that no other stream gets, so that a stale handle stays
+  // invalid.
   uintptr_t next = uintptr_t{0x5354} << 32;
   std::unordered_map<orStream_t, Stream> live;
   std::vector<Stream> retired;  // destroyed, and maybe not idle yet

@@ -24,8 +24,8 @@ struct orStream {
   cl_command_queue queue = nullptr;
 
   std::mutex mutex;  // of what follows, and of the order of the commands
-  // OpenCL: a queue cannot be asked whether it is idle, nor until when it has to run.
-  // Instead, each stream keeps the event of its last command.
+  // OpenCL: a queue has no query for idleness. Instead, each stream keeps the event of
+  // its last command.
   oclrt::Command last;
   std::vector<oclrt::Command> holds;
   uint64_t enqueued = 0;

@@ -39,7 +39,7 @@ orError_t orGraphDestroy(orGraph_t) { return refuse_graphs(__func__); }
 
 orError_t orGraphExecDestroy(orGraphExec_t) { return refuse_graphs(__func__); }
 
-// No stream captures, so these two have an answer.
+// No stream captures, so these two succeed.
 orError_t orStreamIsCapturing(orStream_t handle, int* capturing) {
   return call(__func__, kStart, [&] {
     if (capturing == nullptr) return fail(orErrorInvalidValue, "capturing is null");
@@ -79,11 +79,11 @@ orError_t orGraphDebugDotPrint(orGraph_t, const char*) {
 
 #ifdef OCLRT_HAS_ACTIVITY
 // OpenCL: each event has times, but a profiler also needs names and the numbers of the
-// calls. Instead, these calls fail, and the profiler shows the host's side alone.
+// calls. Instead, these calls fail, and the profiler shows only the host side.
 orError_t orActivityStart(orActivityFn_t, orActivityClock_t, void*) {
   return call(__func__, kInTask, [] {
     return fail(orErrorNotSupported,
-                "OpenCL keeps no record of activities: profile the CPU side alone");
+                "OpenCL keeps no record of activities: profile only the CPU side");
   });
 }
 

@@ -77,7 +77,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   using opencl::structured_or_fall_back_without_out;
   structured<op::native_batch_norm, op::native_batch_norm_out, BatchNorm>(m,
                                                                           batch_norm);
-  // The same, under the names whose schemas tell what is written.
+  // The same, under the names whose schemas declare what is written.
   structured_without_out<op::_native_batch_norm_legit, BatchNorm>(m, batch_norm);
   structured_or_fall_back_without_out<op::_native_batch_norm_legit_no_stats, BatchNorm>(
       m, without_statistics);

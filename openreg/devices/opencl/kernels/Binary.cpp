@@ -52,7 +52,7 @@ bool pow_of_number(const at::Scalar& base, const at::Tensor& exponent,
   return true;
 }
 
-// Which of the bounds there are, the iterator does not tell.
+// The iterator does not contain which bounds are given.
 using ClampTensor = MetaOf<op::clamp_Tensor, meta::structured_clamp_Tensor>;
 bool clamp(at::TensorIteratorBase& iterator) {
   if (iterator.ninputs() == 3) {

@@ -43,11 +43,12 @@ at::Tensor as_bytes(const at::Tensor& tensor) {
                                      : plain.view(bytes_of(dtype));
 }
 
-// For complex numbers and dtypes that OpenCL C lacks. The host converts, and both ways
-// the copies move bytes.
+// For complex numbers and dtypes that OpenCL C lacks: the host converts, and the copies
+// in both directions move bytes.
 void convert_on_host(const at::Tensor& src, const at::Tensor& dst) {
-  refuse_in_capture(dst.device().index(), "copy_",
-                    "it falls back to the CPU, which takes no part in a replay");
+  refuse_in_capture(
+      dst.device().index(), "copy_",
+      "it falls back to the CPU, and a replay runs only work of the device");
   count_fallback("aten::copy_");
   at::Tensor host = as_they_are(src).to(at::kCPU);
   host._set_conj(src.is_conj());

@@ -19,7 +19,7 @@ static void report(global long* fault, long index, long size, ulong name) {
 )";
 
 // Four numbers of 64 bits in the memory of the device of `tensor`. A kernel must not
-// touch an element that does not exist: it reports the index here, and goes on.
+// touch an element that does not exist: it reports the index here, and continues.
 void* fault_record(const at::Tensor& tensor);
 
 // After each launch of such a kernel, on the same stream: the next wait of the host

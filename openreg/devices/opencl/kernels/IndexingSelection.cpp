@@ -130,7 +130,7 @@ std::string define_bits(at::ScalarType dtype) {
   }
 }
 
-// A half of which only the bits are at hand takes a way through memory.
+// A half for which only the bits are available is converted through memory.
 constexpr const char* kHalfBits = R"(
 static float half_to_float(uint bits) {
   const ushort half_bits = (ushort)bits;

@@ -24,7 +24,7 @@ struct Layout {
 };
 
 // The dimensions of these tensors that `dims` has; false if too many remain. Tensors
-// have equally many dimensions, and undefined ones are left out.
+// have the same number of dimensions, and undefined ones are left out.
 bool make_layout(std::initializer_list<at::Tensor> tensors, const Dims& dims,
                  Layout& layout);
 

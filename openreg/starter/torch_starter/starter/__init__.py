@@ -51,7 +51,7 @@ def manual_seed_all(seed: int) -> None:
 
 
 def get_rng_state(device: int | str | torch.device = "starter") -> torch.Tensor:
-    """Return the state of the CPU's generator, which serves this device as well."""
+    """Return the state of the CPU's generator, which this device also uses."""
     return torch.get_rng_state()
 
 

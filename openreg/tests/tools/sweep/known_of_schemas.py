@@ -61,7 +61,7 @@ KNOWN_OF_SCHEMAS = [
     ),
     schema(
         ERROR,
-        "cannot become a number|but its storage has",
+        "cannot be converted to a number|but its storage has",
         "_local_scalar_dense _reshape_alias _reshape_alias_copy*",
         "Torch's callers have checked this; the CPU's kernel does not.",
     ),

@@ -23,8 +23,8 @@ uint64_t nanosecondsSince1970() {
 std::atomic<uint64_t> lastCorrelation = 0;
 std::atomic<orActivityClock_t> clockNow = nanosecondsSince1970;
 
-// Shared: handing over a record. Exclusive: start and stop, so that after a stop no
-// record is under way. Never destroyed: threads may come here while the process exits.
+// Shared: delivering a record. Exclusive: start and stop, so that no record is
+// delivered after a stop. Never destroyed: threads may use it while the process exits.
 std::shared_mutex& recordersMutex = *new std::shared_mutex;
 orActivityFn_t receiver = nullptr;
 void* receiverData = nullptr;
@@ -86,7 +86,7 @@ orError_t orActivityStart(orActivityFn_t fn, orActivityClock_t clock, void* user
     std::lock_guard lock(recordersMutex);
     if (receiver != nullptr) {
       return fail(orErrorNotPermitted,
-                  "somebody records already: end it with orActivityStop() first");
+                  "a recording is already active: stop it with orActivityStop() first");
     }
     receiver = fn;
     receiverData = user;
@@ -102,7 +102,10 @@ orError_t orActivityStop(size_t* count) {
   return call<kPlain>(__func__, [&]() -> orError_t {
     if (count == nullptr) return fail(orErrorInvalidValue, "unfinished is null");
     std::lock_guard lock(recordersMutex);
-    if (receiver == nullptr) return fail(orErrorInvalidValue, "not recording");
+    if (receiver == nullptr) {
+      return fail(orErrorInvalidValue,
+                  "no recording is active: start one with orActivityStart()");
+    }
     receiver = nullptr;
     activityRecorded = false;
     *count = unfinished;

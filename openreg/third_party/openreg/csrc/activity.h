@@ -17,14 +17,14 @@ inline bool recording() { return activityRecorded.load(std::memory_order_acquire
 
 // The time of the clock that the recorder has chosen.
 uint64_t activityTime();
-// Hands over a record, unless the recording in which its call was made has ended.
+// Delivers a record, unless the recording of its call has ended.
 void deliver(const orActivity& activity);
 // Counts the tasks of the recording that have not run.
 void taskLaunched(uint64_t correlation);
 void taskEnded(uint64_t correlation);
 
-// Lives while a recorded call runs: gives the call its number, which the tasks that it
-// queues take over, and hands over its record in the end.
+// Exists while a recorded call runs. Gives the call its number, which its tasks
+// inherit, and delivers its record at the end.
 class RecordedCall {
  public:
   explicit RecordedCall(const char* function);

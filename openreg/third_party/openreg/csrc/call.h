@@ -26,7 +26,7 @@ struct ThreadState {
 extern constinit thread_local ThreadState thread;
 
 // While it lives the thread is inside a task. Tasks nest when a thread helps a stream
-// it waits for, so the former state comes back afterwards.
+// it waits for, so the previous state is restored afterwards.
 class TaskScope {
  public:
   TaskScope(Activity activity, int device) : saved_(thread) {

@@ -20,7 +20,7 @@
 
 namespace openreg::driver {
 
-// How many tasks of which stream one can be sure have run. Joining counts as a task.
+// How many tasks of each stream have certainly run. Joining counts as a task.
 using Seen = std::map<const Stream*, uint64_t>;
 
 struct Capture {
@@ -34,8 +34,7 @@ struct Capture {
   std::vector<Member> members;  // the first one began the capture
   std::vector<Node> nodes;
   bool live = true;
-  std::string
-      invalidatedBy;  // the call that invalidated it and why; empty while all is well
+  std::string invalidatedBy;  // the call that invalidated it and why; empty if valid
 
   Member& member(const Stream& stream) {
     return *std::find_if(members.begin(), members.end(),
@@ -63,7 +62,8 @@ uint64_t lastId = 0;
 
 orError_t failInvalidated(const Capture& capture) {
   return fail(orErrorStreamCaptureInvalidated,
-              "the capture was invalidated: %s. End it, and keep that call out of it",
+              "the capture was invalidated: %s. End it, and make that call outside of "
+              "a capture",
               capture.invalidatedBy.c_str());
 }
 
@@ -116,7 +116,8 @@ orError_t checkMode(orStreamCaptureMode mode) {
 
 orError_t refuseOnCapturingLocked(Stream& stream) {
   if (!stream.capture) return orSuccess;
-  return failUnsupported(*stream.capture, "asks about a stream that is capturing");
+  return failUnsupported(*stream.capture,
+                         "queries or waits for a stream that is capturing");
 }
 
 }  // namespace
@@ -158,7 +159,8 @@ orError_t captureJoin(Stream& stream, const CapturedMark& mark) {
     return fail(orErrorStreamCaptureUnsupported, "%s", why);
   }
   if (stream.capture && stream.capture != mark.capture) {
-    const char* why = "would join two captures";
+    const char* why =
+        "would merge two captures: wait for the event after one of them has ended";
     failUnsupported(*stream.capture, why);
     return failUnsupported(capture, why);
   }
@@ -191,8 +193,9 @@ orError_t refuseWaitFor(Device& device) {
   for (auto& capture : captures) {
     for (auto& member : capture->members) {
       if (&member.stream->device() != &device) continue;
-      error =
-          failUnsupported(*capture, "would wait for a device with a capturing stream");
+      error = failUnsupported(
+          *capture,
+          "would wait for a device with a capturing stream: wait after the capture");
     }
   }
   if (error) return error;
@@ -207,7 +210,7 @@ orError_t refuseOnCapturing(Stream& stream) {
 
 orError_t refuseOnCaptured(const CapturedMark& mark) {
   std::lock_guard lock(capturesMutex);
-  const char* why = "asks about an event that was recorded in a stream capture";
+  const char* why = "queries or waits for an event that was recorded in a capture";
   if (mark.capture->live) return failUnsupported(*mark.capture, why);
   return fail(orErrorStreamCaptureUnsupported, "%s: record it again outside", why);
 }
@@ -215,9 +218,9 @@ orError_t refuseOnCaptured(const CapturedMark& mark) {
 orError_t refuseOutsideMark(Stream& stream) {
   std::lock_guard lock(capturesMutex);
   if (!stream.capture) return orSuccess;
-  return failUnsupported(
-      *stream.capture,
-      "would make a capture depend on an event recorded outside of it");
+  return failUnsupported(*stream.capture,
+                         "would make a capture depend on an event recorded outside of "
+                         "it: wait for it before the capture");
 }
 
 orError_t refusePageable(Stream& stream) {
@@ -241,7 +244,8 @@ orError_t orStreamBeginCapture(orStream_t stream, orStreamCaptureMode mode) {
     if (orError_t error = target->device().reportFault()) return error;
     std::lock_guard lock(capturesMutex);
     if (target->capture) {
-      return fail(orErrorStreamCaptureUnsupported, "stream %d is capturing already",
+      return fail(orErrorStreamCaptureUnsupported,
+                  "stream %d is capturing already: end that capture first",
                   target->number());
     }
     auto capture = std::make_shared<Capture>();

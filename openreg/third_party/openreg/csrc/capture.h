@@ -18,9 +18,10 @@ orError_t captureMark(Stream& stream, std::shared_ptr<CapturedMark>* mark);
 // Makes `stream` wait for a mark of a capture: it joins that capture if it is in none.
 orError_t captureJoin(Stream& stream, const CapturedMark& mark);
 
-// The refusals. Each invalidates the capture that it protects: orStreamEndCapture()
-// will tell which call it was. A call that would wait is refused while a capture
-// forbids it, see orStreamCaptureMode. orSuccess when there is no reason to refuse.
+// The checks. Each failure invalidates the capture that it protects:
+// orStreamEndCapture() then reports which call it was. A call that would wait fails
+// while a capture forbids it, see orStreamCaptureMode. orSuccess when the call is
+// allowed.
 orError_t refuseWait();
 orError_t refuseWaitFor(Stream& stream);
 orError_t refuseWaitFor(Device& device);

@@ -70,7 +70,7 @@ orError_t checkKind(orMemcpyKind kind, const Side& dst, const Side& src) {
        {std::pair{&dst, toDevice}, std::pair{&src, fromDevice}}) {
     if ((side->type == orMemoryTypeDevice) == device) continue;
     return fail(orErrorInvalidMemcpyDirection,
-                "the kind asks for %s memory as %s, which is %s",
+                "the kind requires %s memory as %s, which is %s",
                 device ? "device" : "host", side->name, nameOf(side->type));
   }
   return orSuccess;

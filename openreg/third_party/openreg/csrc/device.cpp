@@ -28,8 +28,8 @@ void Device::removeStream(Stream* stream) {
   std::erase(streams_, stream);
 }
 
-// Destroyed streams with work pending count too. A stream whose last owner has just
-// gone has no work and is left out.
+// Destroyed streams with work pending count too. A stream whose last owner was just
+// released has no work and is left out.
 std::vector<Ref<Stream>> Device::liveStreams() {
   std::vector<Ref<Stream>> live;
   std::lock_guard lock(streamsMutex_);
@@ -135,7 +135,8 @@ orError_t orGetDeviceCount(int* count) {
 orError_t orGetDevice(int* device) {
   return call<kInTasks>(__func__, [&]() -> orError_t {
     if (device == nullptr) return fail(orErrorInvalidValue, "device is null");
-    // Every operator asks. Once the driver runs, orSetDevice() has checked the answer.
+    // Every operator calls this. Once the driver runs, orSetDevice() has checked the
+    // device.
     if (processState() != ProcessState::kRunning) {
       if (orError_t error = checkDevice(thread.device)) return error;
     }

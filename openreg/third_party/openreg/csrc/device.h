@@ -33,12 +33,12 @@ class Device {
   // graph that uses this device from a stream of another.
   void wait();
   void addGraphLaunch(std::shared_ptr<Mark> end);
-  // For onExit() in process.cpp: gives up the waits of streams for each other; then
-  // takes the executor locks of all streams and keeps them.
+  // For onExit() in process.cpp: cancels the waits of streams for each other; then
+  // locks the executor locks of all streams and keeps them locked.
   void wakeSleepers();
   void halt(std::chrono::steady_clock::time_point deadline);
 
-  // Streams tell the device of their birth, their end and the tasks they hold.
+  // Streams register with the device, and report their end and their tasks.
   int addStream(Stream* stream);  // returns the stream's number, used in messages
   void removeStream(Stream* stream);
   // Relaxed: the stream publishes it to those that run the task, with the task, and

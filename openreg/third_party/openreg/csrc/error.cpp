@@ -9,7 +9,7 @@
 namespace openreg::driver {
 namespace {
 
-// Plain bytes: usable to the very end of a thread, which a string would not be.
+// Plain bytes, which stay usable until a thread ends, unlike a string.
 thread_local char detail[1024] = "";
 
 struct Entry {

@@ -5,8 +5,8 @@
 
 namespace openreg::driver {
 
-// Stores "orFunction(): message" as the thread's error detail and returns `code`. The
-// function's name is the one that call() noted, see call.h.
+// Stores "orFunction(): message" as the thread's error detail and returns `code`.
+// call() has stored the name of the function, see call.h.
 [[gnu::format(printf, 2, 3)]] orError_t fail(orError_t code, const char* format, ...);
 
 }  // namespace openreg::driver

@@ -41,8 +41,8 @@ LastRecord lastRecord(Event& event) {
 }
 
 void setRecord(Event& event, LastRecord record) {
-  // Swapped, so that the old record goes after the lock: it may be the last owner of a
-  // stream.
+  // Swapped, so that the old record is destroyed after the lock: it may be the last
+  // owner of a stream.
   std::lock_guard lock(event.mutex);
   event.mark.swap(record.mark);
   event.captured.swap(record.captured);
@@ -85,7 +85,7 @@ orError_t orEventRecord(orEvent_t event, orStream_t stream) {
     if (target->timing) {
       if (orError_t error = source->enqueue(Stamp{mark}, &mark->position)) return error;
     } else {
-      // A position is all it takes: no task needed.
+      // A position is enough; no task is needed.
       if (orError_t error = source->device().reportFault()) return error;
       mark->position = source->end();
     }
@@ -106,7 +106,7 @@ orError_t orStreamWaitEvent(orStream_t stream, orEvent_t event) {
       return mark ? refuseOutsideMark(*target) : orSuccess;
     }
     if (orError_t error = target->device().reportFault()) return error;
-    // Nothing to wait for: never recorded, in order anyway, or over.
+    // Nothing to wait for: never recorded, on the same stream, or complete.
     if (!mark || mark->stream.get() == target.get() || mark->done()) return orSuccess;
     return target->enqueue(Wait{std::move(mark)});
   });

@@ -15,8 +15,8 @@ namespace openreg::driver {
 struct CapturedMark;
 
 // One record of an event: complete when `stream` is done with `position`. Each record
-// makes its own mark, so that waits keep the mark they were given while the event
-// is recorded again.
+// makes its own mark, so that earlier waits keep their mark when the event is recorded
+// again.
 struct Mark {
   Ref<Stream> stream;
   uint64_t position = 0;

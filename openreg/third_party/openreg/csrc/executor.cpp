@@ -35,11 +35,11 @@ namespace {
 constexpr auto kNap = std::chrono::microseconds(50);
 constexpr int kNaps = 20;
 
-// Helping nests when helped streams wait for others. Bounded, to bound the use of the
-// stack.
+// Helping nests when helped streams wait for other streams. The depth is limited, to
+// limit stack usage.
 constexpr int kMaxDepth = 8;
 
-// How often a waiting thread looks before it sleeps: about as long as a short kernel
+// How often a waiting thread polls before it sleeps: about as long as a short kernel
 // takes.
 constexpr int kSpins = 200;
 
@@ -80,7 +80,7 @@ orError_t Stream::enqueue(Task&& task, uint64_t* position) {
   uint64_t own = 0;
   if (orError_t error = push(std::move(task), &own)) return error;
   if (position != nullptr) *position = own;
-  // A fault shows up in the next call, not in this one: it has accepted the task.
+  // The next call reports a fault, not this call, which has accepted the task.
   if (config.launchBlocking && !(simulatorActs() && anyHeld())) wait(own);
   return orSuccess;
 }
@@ -97,11 +97,10 @@ orError_t Stream::push(Task&& task, uint64_t* position) {
       }
       if (end - seenCompleted_ < kCapacity) {
         if (worker_ == Worker::kNone && !startWorker()) {
-          return fail(
-              orErrorInitializationError,
-              "the system does not let the driver start a thread for stream %d of "
-              "device %d. Use fewer streams or raise the limit (ulimit -u)",
-              number_, device_.index());
+          return fail(orErrorInitializationError,
+                      "the system cannot start a thread for stream %d of device %d. "
+                      "Use fewer streams or raise the limit (ulimit -u)",
+                      number_, device_.index());
         }
         Slot& slot = ring_[end % kCapacity];
         slot.task = std::move(task);
@@ -139,8 +138,8 @@ void Stream::work() {
   char name[16];
   std::snprintf(name, sizeof name, "openreg%d-%d", device_.index(), number_);
   pthread_setname_np(pthread_self(), name);
-  // Streams of higher priority ask the system for more processor time. It refuses
-  // unless the process has the right to; then the priority has no effect.
+  // Streams of higher priority request more processor time from the system. Without the
+  // permission for it, the priority has no effect.
   if (priority_ < 0) setpriority(PRIO_PROCESS, 0, priority_);
 
   const int maxNaps = config.steal ? kNaps : 0;
@@ -223,7 +222,7 @@ void Stream::wait(uint64_t position) {
 }
 
 // While the process exits, waits on behalf of a stream are given up, so that the stream
-// can be halted. A thread of the program sleeps on: it must not take the work for done.
+// can be halted. A thread of the program keeps sleeping, because the work is not done.
 void Stream::sleepUntil(uint64_t position) {
   std::unique_lock lock(mutex_);
   for (;;) {

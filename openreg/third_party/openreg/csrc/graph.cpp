@@ -53,11 +53,11 @@ struct GraphExec {
 
 orError_t failGraph(const void* handle, const char* kind) {
   return fail(orErrorInvalidResourceHandle,
-              "%p is not a live %s: it was destroyed already, or never made", handle,
+              "%p is not a live %s: it was destroyed already, or never created", handle,
               kind);
 }
 
-// What the box of a task says.
+// The caption of a task.
 struct Caption {
   std::string operator()(const Kernel& kernel) const { return kernel.name; }
   std::string operator()(const Copy& copy) const {
@@ -70,7 +70,7 @@ struct Caption {
   std::string operator()(const GraphRun& graph) const {
     return "graph of " + std::to_string(graph.nodes->size()) + " tasks";
   }
-  // A capture has none of the others: marks and waits became the order of the list.
+  // A capture contains no other tasks: marks and waits became the order of the list.
   std::string operator()(const auto&) const { return "nothing"; }
 };
 

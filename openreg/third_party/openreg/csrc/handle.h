@@ -3,8 +3,8 @@
 // A handle is not an address but a number made of a slot, the slot's generation, and a
 // tag for the kind. Destroying an object raises the generation of its slot, so a stale,
 // foreign or invented handle is recognized by comparing numbers, without touching
-// memory that may be gone. Slots are never returned to the system; the object in one
-// is destroyed when its handle is dead and the last Ref to it has gone.
+// memory that may be gone. Slots are never returned to the system; the object in a slot
+// is destroyed when its handle is invalid and its last Ref is released.
 #pragma once
 
 #include <atomic>
@@ -37,7 +37,7 @@ template <class T>
 class Ref {
  public:
   Ref() = default;
-  // Relaxed: `other` is an owner already, so the object stays and is known here.
+  // Relaxed: `other` is an owner already, so the object stays valid.
   Ref(const Ref& other) : slot_(other.slot_) {
     if (slot_) slot_->state.fetch_add(1, std::memory_order_relaxed);
   }
@@ -96,7 +96,7 @@ class Table {
     return Ref<T>(slot);
   }
 
-  // Makes the handle dead. The Ref returned is the ownership the handle had.
+  // Invalidates the handle. Returns its ownership as a Ref.
   Ref<T> remove(Handle handle) {
     Slot<T>* slot = slotOf(handle);
     if (slot == nullptr) return {};
@@ -109,7 +109,7 @@ class Table {
   }
 
   // A new Ref to `object`, which lives in this table; null when its last owner has
-  // gone, which an observer that is told by ~T may see.
+  // released it, which an observer called by ~T may see.
   static Ref<T> refTo(T* object) {
     auto* slot = reinterpret_cast<Slot<T>*>(reinterpret_cast<std::byte*>(object) -
                                             offsetof(Slot<T>, storage));

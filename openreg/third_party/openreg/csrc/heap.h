@@ -22,7 +22,7 @@ class Heap {
 
   // The smallest free block that is large enough, or nothing.
   std::optional<size_t> allocate(size_t size);
-  // Nothing when no allocation starts at `offset`; else the size that was asked for.
+  // Nothing when no allocation starts at `offset`; else the requested size.
   std::optional<size_t> sizeAt(size_t offset) const;
   // `offset` must be the start of an allocation. The result is a free range whose pages
   // should go back to the system now, if any.
@@ -35,10 +35,10 @@ class Heap {
 
  private:
   // Touching a page for the first time costs far more than all the rest of an
-  // allocation, so freed pages stay with the process and are used again. `touched` is
-  // an upper bound of how many bytes of the block have such pages. When the free blocks
-  // of the device hold more than keep_ of them together, the block that was freed last
-  // gives its pages back.
+  // allocation, so the process keeps freed pages and reuses them. `touched` is an upper
+  // bound of how many bytes of the block have such pages. When the free blocks of the
+  // device hold more than keep_ of them together, the pages of the block that was freed
+  // last are released.
   struct Block {
     size_t size;
     size_t touched;
@@ -47,7 +47,7 @@ class Heap {
   void addFree(size_t offset, Block block);
   Block takeFree(std::map<size_t, Block>::iterator block);
 
-  std::map<size_t, size_t> live_;              // offset -> bytes asked for
+  std::map<size_t, size_t> live_;              // offset -> requested bytes
   std::map<size_t, Block> free_;               // offset -> block; no two are neighbors
   std::set<std::pair<size_t, size_t>> sizes_;  // (size, offset) of the free blocks
   const size_t keep_;

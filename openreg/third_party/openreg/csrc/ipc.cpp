@@ -1,10 +1,10 @@
 // Memory shared between processes. See docs/frontend/ipc.md.
 //
 // The memory of a process's devices is one file (memory.cpp). A handle names the
-// process, the number of that file there, and a range. Who opens it maps the range
-// behind its own device memory, so that the same constant leads from the address to the
-// device side. The mapping keeps the file: nothing happens to it when the exporting
-// process ends.
+// process, the number of that file there, and a range. The importing process maps the
+// range behind its own device memory, so that the same constant leads from the address
+// to the device side. The mapping keeps the file: nothing happens to it when the
+// exporting process ends.
 #include "ipc.h"
 
 #include <fcntl.h>
@@ -95,18 +95,19 @@ struct File {
   File& operator=(const File&) = delete;
 };
 
-// Opens the file of the exporting process; checks that it is the one, and that no
-// process can make it shorter: who touches a page behind the end of a file is killed.
+// Opens the file of the exporting process; checks that it is the right file, and that
+// no process can shrink it: an access behind the end of a file would kill this process.
 orError_t openFile(const Export& exported, File* file) {
   char path[64];
   std::snprintf(path, sizeof path, "/proc/%d/fd/%d", static_cast<int>(exported.process),
                 exported.file);
   file->number = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
   if (file->number < 0) {
-    return fail(orErrorInvalidResourceHandle,
-                "process %d, which exported the memory, has ended or cannot be reached "
-                "(%s: %s). It must run, under the same user, until the handle is open",
-                static_cast<int>(exported.process), path, std::strerror(errno));
+    return fail(
+        orErrorInvalidResourceHandle,
+        "process %d, which exported the memory, has ended or cannot be reached (%s: "
+        "%s). It must keep running, under the same user, until the handle is open",
+        static_cast<int>(exported.process), path, std::strerror(errno));
   }
   struct stat status = {};
   const int seals = fcntl(file->number, F_GET_SEALS);
@@ -117,7 +118,8 @@ orError_t openFile(const Export& exported, File* file) {
     return orSuccess;
   }
   return fail(orErrorInvalidResourceHandle,
-              "process %d is not the one that exported the memory: that one has ended",
+              "process %d did not export the memory: the process that did has ended. "
+              "Keep it running until the handle is open",
               static_cast<int>(exported.process));
 }
 
@@ -145,7 +147,7 @@ orError_t openImport(void** ptr, const Export& exported) {
       room().release(*offset);
     }
     return fail(orErrorMemoryAllocation,
-                "%zu bytes of process %d cannot be mapped: %s. Close what is open, or "
+                "%zu bytes of process %d cannot be mapped: %s. Close open handles, or "
                 "raise OPENREG_DEVICE_MEMORY",
                 static_cast<size_t>(import.size), static_cast<int>(exported.process),
                 reason);
@@ -157,10 +159,10 @@ orError_t openImport(void** ptr, const Export& exported) {
 }
 
 orError_t failNotOpen(const void* ptr) {
-  return fail(orErrorInvalidDevicePointer,
-              "%p is not open: it was closed already, or orIpcOpenMemHandle() did not "
-              "give it",
-              ptr);
+  return fail(
+      orErrorInvalidDevicePointer,
+      "%p is not open: it was closed already, or not returned by orIpcOpenMemHandle()",
+      ptr);
 }
 
 }  // namespace
@@ -192,8 +194,10 @@ orError_t orIpcGetMemHandle(orIpcMemHandle_t* handle, void* ptr) {
                   "%p is not the start of an allocation made by orMalloc()", ptr);
     }
     if (!isOwn(ptr)) {
-      return fail(orErrorInvalidDevicePointer,
-                  "%p was opened from another process, which alone can export it", ptr);
+      return fail(
+          orErrorInvalidDevicePointer,
+          "%p was opened from another process, and only that process can export it",
+          ptr);
     }
     struct stat status = {};
     fstat(reservation.file, &status);

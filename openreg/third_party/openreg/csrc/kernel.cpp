@@ -60,7 +60,7 @@ orError_t orLaunchHostFunc(orStream_t stream, orHostFn_t fn, void* args) {
 
 void* orKernelAddress(const void* ptr) {
   if (thread.activity != Activity::kKernel || !inReservation(ptr)) return nullptr;
-  // Addresses behind our own memory lead somewhere only while they are open.
+  // Addresses behind the memory of this process are valid only while they are open.
   if (!isOwn(ptr) && importedAttributes(ptr).type != orMemoryTypeDevice) return nullptr;
   return deviceSide(ptr);
 }

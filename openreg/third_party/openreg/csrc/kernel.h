@@ -1,9 +1,9 @@
-// Kernels: the words of a fault. See docs/start/architecture.md.
+// Kernels: the message of a fault. See docs/start/architecture.md.
 #pragma once
 
 namespace openreg::driver {
 
-// What the kernel on this thread has said with orKernelFault(), and forgetting it.
+// The message of orKernelFault() on this thread, and its reset.
 const char* faultWords();
 void clearFaultWords();
 

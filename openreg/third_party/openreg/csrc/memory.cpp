@@ -47,7 +47,8 @@ orError_t failReservation(const char* what) {
 
 orError_t failAllocation(size_t size) {
   return fail(orErrorMemoryAllocation,
-              "%zu bytes are refused, as orSimFailAllocation() has ordered", size);
+              "the allocation of %zu bytes failed on request of orSimFailAllocation()",
+              size);
 }
 
 int deviceOf(const void* ptr) {
@@ -191,13 +192,12 @@ orError_t orFree(void* ptr) {
       if (device.heap.sizeAt(offsetOf(ptr))) return orSuccess;
       if (auto range = device.heap.find(offsetOf(ptr))) {
         return fail(orErrorInvalidDevicePointer,
-                    "%p lies %zu bytes inside an allocation: free the address that "
+                    "%p is %zu bytes inside an allocation: free the address that "
                     "orMalloc() returned",
                     ptr, offsetOf(ptr) - range->offset);
       }
       return fail(orErrorInvalidDevicePointer,
-                  "%p is not allocated: it was freed already, or never handed out",
-                  ptr);
+                  "%p is not allocated: it was freed already, or never allocated", ptr);
     };
     {
       std::lock_guard lock(device.heapMutex);
@@ -206,7 +206,7 @@ orError_t orFree(void* ptr) {
     device.wait();
     std::lock_guard lock(device.heapMutex);
     if (orError_t error = check())
-      return error;  // another thread may have freed it meanwhile
+      return error;  // another thread may have freed it already
     if (auto range = device.heap.release(offsetOf(ptr))) {
       givePagesBack(device.index(), *range);
     }
@@ -219,16 +219,16 @@ orError_t orMallocHost(void** ptr, size_t size) {
     if (ptr == nullptr) return fail(orErrorInvalidValue, "ptr is null");
     if (size == 0) return fail(orErrorInvalidValue, "size is 0");
     if (simulatorActs() && takeAllocationFailure()) return failAllocation(size);
-    // Pages of their own, as real pinned memory has. They are not locked: nothing here
-    // moves data behind the kernel's back, and the usual limit on locked memory is 8
-    // MiB.
+    // Separate pages, as for real pinned memory. They are not locked, because nothing
+    // here accesses physical memory, and the usual limit on locked memory is 8 MiB.
     void* block = MAP_FAILED;
     if (size <= SIZE_MAX - pageSize()) {
       block = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
                    -1, 0);
     }
     if (block == MAP_FAILED) {
-      return fail(orErrorMemoryAllocation, "the host has no %zu bytes of memory", size);
+      return fail(orErrorMemoryAllocation,
+                  "the host cannot allocate %zu bytes of memory", size);
     }
     try {
       std::lock_guard lock(pinnedMutex);
@@ -249,14 +249,15 @@ orError_t orFreeHost(void* ptr) {
     if (attributes.type != orMemoryTypeHost || attributes.base != ptr) {
       return fail(orErrorInvalidValue,
                   "%p is not the start of pinned memory: it was freed already, or not "
-                  "handed out by orMallocHost()",
+                  "allocated by orMallocHost()",
                   ptr);
     }
     if (orError_t error = refuseWait()) return error;
     for (int i = 0; i < config.deviceCount; ++i) deviceAt(i).wait();
     std::unique_lock lock(pinnedMutex);
     if (pinned.erase(reinterpret_cast<uintptr_t>(ptr)) == 0) {
-      return fail(orErrorInvalidValue, "%p was freed by another thread meanwhile", ptr);
+      return fail(orErrorInvalidValue,
+                  "%p was freed by another thread during this call", ptr);
     }
     munmap(ptr, attributes.size);
     return orSuccess;

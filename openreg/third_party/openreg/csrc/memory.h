@@ -52,12 +52,12 @@ inline bool isOwn(const void* ptr) {
          static_cast<ptrdiff_t>(reservation.own);
 }
 
-// The device side of `ptr`, which must lie in the reservation.
+// The device side of `ptr`, which must be in the reservation.
 inline void* deviceSide(const void* ptr) {
   return const_cast<std::byte*>(static_cast<const std::byte*>(ptr)) + reservation.shift;
 }
 
-// What the driver has about an address; never fails.
+// The attributes of an address; never fails.
 orPointerAttributes attributesOf(const void* ptr);
 
 }  // namespace openreg::driver

@@ -18,7 +18,7 @@ namespace {
 constexpr int kMaxRanks = 4096;  // the table of messages must fit on a page
 constexpr int64_t kDefaultTimeout = 600'000;
 
-// Plain bytes: usable to the very end of a thread, which a string would not be.
+// Plain bytes, which stay usable until a thread ends, unlike a string.
 thread_local char last_error[2048] = "";
 thread_local char asked_error[2048] = "";
 
@@ -49,7 +49,8 @@ Comm::Comm(int size, const SharedFile& shared, int rank, const occlConfig_t& con
     net_ = *config.net;
     if (!agree_to_share(memory_ != nullptr)) memory_.reset();
   } else if (memory_ == nullptr) {
-    throw Failure(occlSystemError, why + "; ranks of several hosts need a plug-in");
+    throw Failure(occlSystemError,
+                  why + "; ranks on several hosts need a network plug-in");
   }
   if (memory_ != nullptr) memory_->join(timeout);
 }
@@ -116,8 +117,8 @@ driver::Ref<Comm> find_comm(occlComm_t handle) {
   auto comm = driver::table<Comm>.find(handle);
   if (!comm) {
     throw Failure(occlInvalidArgument,
-                  "the communicator is not live: it was destroyed or aborted, or no "
-                  "occlCommInitRank() gave it");
+                  "the communicator is not live: it was destroyed or aborted, or not "
+                  "made by occlCommInitRank()");
   }
   return comm;
 }
@@ -131,21 +132,21 @@ const char* occlGetErrorString(occlResult_t result) {
     case occlSuccess:
       return "no error";
     case occlUnhandledError:
-      return "a call of the driver failed";
+      return "a driver call failed";
     case occlSystemError:
-      return "a call of the operating system or of the network failed";
+      return "a system or network call failed";
     case occlInternalError:
-      return "the library is in error";
+      return "internal error of the library";
     case occlInvalidArgument:
       return "an argument is not valid";
     case occlInvalidUsage:
-      return "the call does not fit the others";
+      return "the call does not match the other calls";
     case occlRemoteError:
       return "another rank has failed";
     case occlInProgress:
-      return "the call is under way";
+      return "the call is in progress";
     case occlTimeout:
-      return "another rank was late";
+      return "timed out waiting for another rank";
   }
   return "not a result of this library";
 }
@@ -184,13 +185,16 @@ occlResult_t occlCommInitRankConfig(occlComm_t* comm, int nranks, occlUniqueId i
       throw Failure(occlInvalidArgument, "the id was not made by occlGetUniqueId()");
     }
     if (nranks < 1 || nranks > kMaxRanks || rank < 0 || rank >= nranks) {
-      throw Failure(occlInvalidArgument, joined("rank ", rank, " of ", nranks,
-                                                ": there are 1 to ", kMaxRanks));
+      throw Failure(
+          occlInvalidArgument,
+          joined("rank ", rank, " of ", nranks,
+                 ": the rank must be below the number of ranks, which is from 1 to ",
+                 kMaxRanks));
     }
     const occlConfig_t given = config != nullptr ? *config : occlConfig_t{};
     occlComm_t handle = nullptr;
     if (!openreg::driver::table<Comm>.create(&handle, nranks, shared, rank, given)) {
-      throw Failure(occlSystemError, "there are too many communicators");
+      throw Failure(occlSystemError, "there are too many communicators: destroy some");
     }
     *comm = handle;
   });

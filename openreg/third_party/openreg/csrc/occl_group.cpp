@@ -25,7 +25,7 @@ struct Launch {
 // The group that the calling thread has open; empty if it has none.
 struct Group {
   int depth = 0;
-  bool failed = false;  // a call in it was refused
+  bool failed = false;  // a call in it failed
   // A pointer, so that nothing is destroyed when the thread ends: other variables of
   // the thread may use the library later.
   std::vector<std::unique_ptr<Launch>>* launches = nullptr;
@@ -34,7 +34,7 @@ struct Group {
     if (launches == nullptr) launches = new std::vector<std::unique_ptr<Launch>>;
     ++depth;
   }
-  // What was in it, and whether a call was refused.
+  // Its contents, and whether a call failed.
   std::pair<std::vector<std::unique_ptr<Launch>>, bool> close() {
     const std::unique_ptr<std::vector<std::unique_ptr<Launch>>> owner(
         std::exchange(launches, nullptr));
@@ -70,7 +70,7 @@ orError_t run_launch(void* args) {
   const std::string text = launch.prefix + why;
   launch.comm->set_error(result, text);
   finish(result, why.c_str());
-  if (aborted) return orSuccess;  // the program asked for it, and needs the device
+  if (aborted) return orSuccess;  // on request of the program, which needs the device
   orKernelFault(text.c_str());
   return orErrorLaunchFailure;
 }
@@ -119,10 +119,9 @@ void check_launch(Launch& launch) {
   if (std::ranges::any_of(calls, [](const Call& call) {
         return call.is_message() && (call.tag != kUntagged || call.peer < 0);
       })) {
-    throw Failure(
-        occlInvalidUsage,
-        "in a group with a collective a message has no tag, and a receive one "
-        "source");
+    throw Failure(occlInvalidUsage,
+                  "in a group with a collective, messages cannot have tags, and a "
+                  "receive must name its source");
   }
   launch.operation.head.messages = std::ranges::any_of(calls, is_message) ? 1 : 0;
 }
@@ -166,16 +165,18 @@ void enqueue_all(std::vector<std::unique_ptr<Launch>> launches,
 
 void end_group(const occlGroupOptions_t* options) {
   if (group.depth == 0) {
-    throw Failure(occlInvalidUsage, "there is no occlGroupStart() before it");
+    throw Failure(occlInvalidUsage, "call occlGroupStart() first");
   }
   if (--group.depth > 0) return;
   auto [launches, failed] = group.close();
   if (failed) {
-    throw Failure(occlInvalidUsage, "a call in the group was refused: nothing is done");
+    throw Failure(occlInvalidUsage,
+                  "a call in the group failed, so none of its calls was made");
   }
   if (options != nullptr && launches.size() != 1) {
-    throw Failure(occlInvalidUsage, joined("the calls are on ", launches.size(),
-                                           " communicators and streams, not on one"));
+    throw Failure(occlInvalidUsage,
+                  joined("the calls are on ", launches.size(),
+                         " communicators and streams, but must be on one"));
   }
   enqueue_all(std::move(launches), options);
 }
@@ -192,7 +193,9 @@ occlResult_t add_call(const char* function, Call call, const void* send, size_t 
       throw Failure(occlUnhandledError, orGetErrorDetail());
     }
     if (capturing != 0) {
-      throw Failure(occlInvalidUsage, "the stream captures a graph");
+      throw Failure(
+          occlInvalidUsage,
+          "the stream is capturing a graph: make the call outside of the capture");
     }
     const size_t element = size_of(call.dtype);
     call.send = on_device(send, sent * element, "send");

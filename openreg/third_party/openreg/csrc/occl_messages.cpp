@@ -1,7 +1,7 @@
 // Messages through memory that two ranks share; see docs/modules/distributed.md.
 //
 // The sender posts a message in its own slot and rings the receiver's bell. The
-// receiver takes the slot that fits and accepts the message, or refuses it if size or
+// receiver selects the matching slot and accepts the message, or rejects it if size or
 // type differ. The bytes go through the slot's buffer, a ring of four chunks.
 #include "occl_messages.h"
 
@@ -86,7 +86,8 @@ class Transfer {
     for (int rank = any ? 0 : call_.peer; rank < memory_.size(); ++rank) {
       int index = 0;
       uint64_t order = 0;
-      // Looks twice: an older message may have come where the first look had passed.
+      // Checks twice: an older message may have arrived in a slot that the first check
+      // had passed.
       MessageSlot* slot = oldest_of(rank, &index, &order);
       if (slot != nullptr) slot = oldest_of(rank, &index, &order);
       uint32_t expected = MessageSlot::kPosted;
@@ -197,7 +198,7 @@ bool begin_in_order(std::vector<Transfer>& transfers) {
   return moved;
 }
 
-// Breaks the communicator if a rank that a transfer waits for will not come any more.
+// Breaks the communicator if a transfer waits for a rank that has ended or left.
 void check_peer(SharedMemoryRendezvous& memory, const Transfer& transfer) {
   if (transfer.peer() != occlAnySource) {
     const std::string why = memory.gone(transfer.peer());

@@ -119,8 +119,8 @@ void NetOperations::run_call(const Call& call) {
     return scatter_reductions(call, starts, call.recv);
   }
   if (call.kind == Call::kAllReduce || call.kind == Call::kReduce) {
-    // Each rank reduces a part, in the order of the ranks, and sends it to those that
-    // want the result.
+    // Each rank reduces a part, in the order of the ranks, and sends it to the ranks
+    // that need the result.
     std::vector<size_t> starts;
     for (int rank = 0; rank <= size_; ++rank) {
       starts.push_back(call.count * rank / size_ * size_of(call.dtype));
@@ -180,7 +180,9 @@ void NetOperations::exchange(const std::vector<Call>& calls) {
   for (const Call& call : calls) {
     if (call.kind != Call::kRecv || call.peer != rank_) continue;
     if (next == to_self.size() || to_self[next]->bytes() != call.bytes()) {
-      throw Failure(occlInvalidUsage, "this rank's messages to itself do not fit");
+      throw Failure(occlInvalidUsage,
+                    "this rank's messages to itself do not match: send as many bytes "
+                    "as are received");
     }
     if (call.bytes() > 0) std::memcpy(call.recv, to_self[next]->send, call.bytes());
     ++next;

@@ -27,7 +27,7 @@ class NetOperations {
     int number = 0;  // among those between the two ranks
   };
 
-  // Where it goes, also behind a failure, no request is left that uses a buffer.
+  // When it is destroyed, even after a failure, no request uses a buffer any more.
   struct Waiter {
     NetOperations& operations;
     ~Waiter();

@@ -67,8 +67,7 @@ void verify(const std::vector<Head>& heads) {
   for (size_t rank = 0; rank < heads.size(); ++rank) {
     said += joined("\n  rank ", rank, ": ", heads[rank].fingerprint.text);
   }
-  throw Failure(occlInvalidUsage,
-                "the ranks do not ask for the same operation:" + said);
+  throw Failure(occlInvalidUsage, "the calls of the ranks do not match:" + said);
 }
 // LITERALINCLUDE END: OCCL_VERIFY
 

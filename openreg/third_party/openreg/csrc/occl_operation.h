@@ -45,7 +45,7 @@ struct Call {
 // No occlSendTag() uses this tag.
 constexpr int kUntagged = occlMaxTag + 1;
 
-// What all ranks must have in common, as they read it if they do not.
+// What must be equal on all ranks, as text for an error.
 struct CollectiveFingerprint {
   uint64_t hash = 0;  // of all calls
   char text[248] = "";
@@ -65,8 +65,8 @@ struct Head {
 
 // Throws, on every rank alike, if the fingerprint of one rank differs.
 void verify(const std::vector<Head>& heads);
-// Throws if one rank sends more or less to another one than that expects. `table` has a
-// row for each rank: bytes to each rank, and then bytes from each rank.
+// Throws if a rank sends more or fewer bytes than its peer expects. `table` has a row
+// for each rank: bytes to each rank, and then bytes from each rank.
 void verify_messages(const std::vector<uint64_t>& table, size_t ranks);
 // This rank's row.
 std::vector<uint64_t> bytes_of_messages(const std::vector<Call>& calls, size_t ranks);

@@ -74,7 +74,7 @@ T maximum(T a, T b) {
 template <class T>
 using Compared = std::conditional_t<std::is_class_v<T>, float, T>;
 
-// Calls `use` with the function of two numbers that `op` stands for.
+// Calls `use` with the binary function of `op`.
 template <class T, class Use>
 void with_function(occlRedOp_t op, const Use& use) {
   using C = Compute<T>;

@@ -9,7 +9,7 @@
 namespace openreg::occl {
 
 bool is_valid(occlDataType_t dtype);
-// Whether `op` is one, and can reduce numbers of `dtype`.
+// Whether `op` is valid and can reduce numbers of `dtype`.
 bool can_reduce(occlRedOp_t op, occlDataType_t dtype);
 size_t size_of(occlDataType_t dtype);
 const char* name_of(occlDataType_t dtype);  // "float32"

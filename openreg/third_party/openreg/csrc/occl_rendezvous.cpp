@@ -94,7 +94,7 @@ std::unique_ptr<SharedMemoryRendezvous> SharedMemoryRendezvous::open(
 bool SharedMemoryRendezvous::map(const SharedFile& shared, std::string* why) {
   const int64_t space = process_space();
   if (space < 0 || space != shared.space) {
-    *why = space < 0 ? "OCCL_SHM_DISABLE is set, or /proc is not there"
+    *why = space < 0 ? "OCCL_SHM_DISABLE is set, or /proc is missing"
                      : "the process that made the id is on another host";
     return false;
   }
@@ -123,8 +123,9 @@ bool SharedMemoryRendezvous::map(const SharedFile& shared, std::string* why) {
 void SharedMemoryRendezvous::join(Milliseconds timeout) {
   int32_t size = 0;
   if (!memory_->size.compare_exchange_strong(size, size_) && size != size_) {
-    throw Failure(occlInvalidArgument,
-                  joined("this rank joins ", size_, " ranks, but another one ", size));
+    throw Failure(
+        occlInvalidArgument,
+        joined("this rank expects ", size_, " ranks, but another rank expects ", size));
   }
   int64_t process = 0;
   if (!memory_->of(rank_).process.compare_exchange_strong(process, process_)) {
@@ -147,11 +148,11 @@ void SharedMemoryRendezvous::join(Milliseconds timeout) {
   for (int rank = 0; rank < size_; ++rank) {
     const int64_t watched = memory_->of(rank).process;
     processes_.push_back(static_cast<int>(syscall(SYS_pidfd_open, watched, 0)));
-    // A rank may have joined, done its work and ended meanwhile: see gone().
+    // A rank may already have joined, done its work and ended: see gone().
     if (processes_.back() < 0 && errno != ESRCH) {
       throw Failure(occlRemoteError,
                     joined("rank ", rank, ", process ", watched,
-                           ", cannot be watched: ", std::strerror(errno)));
+                           ", cannot be monitored: ", std::strerror(errno)));
     }
   }
 }
@@ -190,7 +191,7 @@ void SharedMemoryRendezvous::meet(Milliseconds timeout) {
       check_the_missing();  // (1)
       continue;
     }
-    std::string late;  // stays empty if the last one came just now
+    std::string late;  // stays empty if the last rank has just arrived
     for (int rank = 0; rank < size_; ++rank) {
       if (is_missing(rank)) late += joined(late.empty() ? "rank " : ", rank ", rank);
     }
@@ -232,14 +233,16 @@ void SharedMemoryRendezvous::fail(const std::string& why) noexcept {
 
 void SharedMemoryRendezvous::throw_if_broken() const {
   uint32_t state = memory_->state;
-  // Until the reason is written, or the process that writes it has died.
+  // Until the reason is written, or the process that writes it has ended.
   for (int checks = 0; state == Memory::kBreaking && checks < 10; ++checks) {
     sleep_on(memory_->state, state, kCheckInterval);
     state = memory_->state;
   }
   if (state != Memory::kGood) {
     throw Failure(occlRemoteError,
-                  state == Memory::kBroken ? memory_->why : "another rank gave up");
+                  state == Memory::kBroken
+                      ? memory_->why
+                      : "another rank failed and ended before it reported why");
   }
 }
 

@@ -18,7 +18,7 @@ namespace openreg::occl {
 
 using Milliseconds = std::chrono::milliseconds;
 
-// How long a rank sleeps before it checks whether the others are still there.
+// How long a rank sleeps before it checks whether the other ranks still run.
 constexpr Milliseconds kCheckInterval{100};
 
 // What the bytes of an occlUniqueId mean: a file without a name in some process.
@@ -53,9 +53,9 @@ struct MessageSlot {
   std::atomic<uint64_t> read;
 };
 
-// In a meeting each rank writes its page, waits for the others, and reads all pages.
-// The system frees the memory with the last process that maps it, however that ends.
-// Meetings are for one thread of a rank at a time: hold `mutex`.
+// In a meeting each rank writes its page, waits for the other ranks, and reads all
+// pages. The system frees the memory when the last process that maps it ends, even by a
+// crash. Meetings are for one thread of a rank at a time: hold `mutex`.
 class SharedMemoryRendezvous {
  public:
   static constexpr size_t kPage = 1 << 20;  // bytes
@@ -82,17 +82,17 @@ class SharedMemoryRendezvous {
   // What a rank had on its page in the last meeting; valid until the next.
   const std::byte* of(int rank) const { return page(rank, rounds_); }
 
-  // Returns when all ranks have called it as often as this one. Throws, on every rank,
-  // when one has ended or left or is late by `timeout`. After that every call throws
-  // what broke the rendezvous.
+  // Returns when all ranks have called it as often as this one. Throws on every rank
+  // when a rank has ended, has left or exceeds `timeout`. After that every call throws
+  // the same error.
   void meet(Milliseconds timeout);
   // Breaks it for all ranks; those that wait wake up. Any thread may call it.
   void fail(const std::string& why) noexcept;
-  // This rank comes to no further meeting: the others need not wait for it.
+  // This rank joins no further meeting, so the other ranks need not wait for it.
   void leave() noexcept;
   void throw_if_broken() const;
 
-  // Messages. The bell of a rank rings when there may be news for it.
+  // Messages. The bell of a rank rings when there may be a message for it.
   MessageSlot& slot(int rank, int index) const;
   std::byte* buffer(int rank, int index) const;
   void ring(int rank) const;

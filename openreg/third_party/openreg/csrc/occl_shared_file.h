@@ -17,9 +17,8 @@ struct OpenFile {
   const int number;
 };
 
-// Processes of one space know each other by the same numbers, and have the same
-// network: a process of another space counts as one of another host. -1: this process
-// shares no memory.
+// Processes of one space use the same process ids and the same network. A process of
+// another space counts as a process on another host. -1: this process shares no memory.
 int64_t process_space();
 
 }  // namespace openreg::occl

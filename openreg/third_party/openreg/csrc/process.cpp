@@ -83,7 +83,7 @@ bool readSimDelay(SimDelay* value, std::string* problem) {
   return false;
 }
 
-// The words for what is wrong with the environment; empty when all is well.
+// The error of the environment; empty if it is valid.
 std::string readEnvironment() {
   std::string problem;
   readVariable("OPENREG_DEVICE_COUNT", 0, kMaxDevices, false, "a number from 0 to 64",
@@ -158,7 +158,7 @@ orError_t enterProcess(bool start) {
           "'spawn' method, or fork before the first use of the device");
     case ProcessState::kExiting:
       return fail(orErrorInitializationError,
-                  "the process is exiting, the device is off");
+                  "the process is exiting, and the device is shut down");
   }
   return orErrorUnknown;
 }

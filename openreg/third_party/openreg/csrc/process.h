@@ -25,7 +25,7 @@ struct Config {
 };
 constexpr int kMaxDevices = 64;
 
-// Reads the environment once. Fails when a variable cannot be understood.
+// Reads the environment once. Fails when a variable is invalid.
 orError_t loadConfig();
 // Only after loadConfig() has succeeded.
 extern Config config;
@@ -42,8 +42,8 @@ inline ProcessState processState() {
   return processStateNow.load(std::memory_order_acquire);
 }
 
-// Called by call() unless the driver runs: refuses in forked and exiting processes, and
-// starts the driver when asked to.
+// Called by call() unless the driver runs: fails in forked and exiting processes, and
+// starts the driver if `start` is set.
 orError_t enterProcess(bool start);
 
 // Device `index` of the running driver.

@@ -98,7 +98,7 @@ bool takeAllocationFailure() {
 }
 
 orError_t failOnPurpose(void*) {
-  orKernelFault("as orSimFailKernel() has ordered");
+  orKernelFault("requested by orSimFailKernel()");
   return orErrorLaunchFailure;
 }
 
@@ -109,7 +109,7 @@ bool anyHeld() {
 
 void releaseHolds(Stream& stream) {
   if (!simulatorActs()) return;
-  std::vector<Ref<Stream>> released;  // goes after the lock: may end the stream
+  std::vector<Ref<Stream>> released;  // destroyed after the lock: may end the stream
   std::lock_guard lock(state.mutex);
   for (;;) {
     auto hold = state.findHold(stream);
@@ -157,10 +157,10 @@ orError_t orSimRelease(orStream_t stream) {
     std::lock_guard lock(state.mutex);
     auto hold = state.findHold(*target);
     if (hold == state.holds.end()) {
-      return fail(orErrorInvalidValue,
-                  "stream %d of device %d is not held: each release takes back one "
-                  "orSimHold()",
-                  target->number(), target->device().index());
+      return fail(
+          orErrorInvalidValue,
+          "stream %d of device %d is not held: call orSimHold() once for each release",
+          target->number(), target->device().index());
     }
     state.holds.erase(hold);  // not the last owner: `target` is one
     state.update();

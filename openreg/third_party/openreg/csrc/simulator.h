@@ -12,21 +12,24 @@ class Stream;
 
 // Whether any function below has something to do: all that is read while the simulator
 // is off. Relaxed: the functions lock what they read. A thread that runs a task has
-// synchronized with the one that enqueued it, so it sees what that one set before.
+// synchronized with the thread that enqueued it, and so reads the earlier settings of
+// that thread.
 extern std::atomic<bool> simulatorActive;
 inline bool simulatorActs() { return simulatorActive.load(std::memory_order_relaxed); }
 
-// Where the device asks. Who is about to run the task at `position` of `stream` waits
-// here while it is to wait; returns early when the process exits.
+// Called by the device. The thread that is about to run the task at `position` of
+// `stream` waits here as long as the simulator requires; returns early when the process
+// exits.
 void beforeTask(Stream& stream, uint64_t position);
-// Whether the launch of a kernel of that name, or the present allocation, is to fail.
-// Counts it.
+// Whether the launch of a kernel of that name, or this allocation, must fail. Counts
+// it.
 bool takeKernelFailure(const char* name);
 bool takeAllocationFailure();
 // What a launch that is to fail runs instead of the kernel.
 orError_t failOnPurpose(void* args);
 
-// With a stream held, launches must not wait: the holder may be who launches.
+// While a stream is held, launches must not wait, because the launching thread may hold
+// it.
 bool anyHeld();
 void releaseHolds(Stream& stream);
 // Makes threads that wait in beforeTask() check the process state again.

@@ -72,7 +72,7 @@ orError_t orStreamDestroy(orStream_t stream) {
   return call(__func__, [&]() -> orError_t {
     if (stream == nullptr) {
       return fail(orErrorInvalidResourceHandle,
-                  "NULL names the default stream, which lives as long as its device");
+                  "NULL is the default stream, which cannot be destroyed");
     }
     auto target = table<Stream>.find(stream);
     if (!target) return failStream(stream);
@@ -81,7 +81,7 @@ orError_t orStreamDestroy(orStream_t stream) {
                   "stream %d is capturing: end the capture first", target->number());
     }
     if (!table<Stream>.remove(stream)) return failStream(stream);
-    releaseHolds(*target);  // no caller could name it any more
+    releaseHolds(*target);  // no caller has the handle
     target->retire();
     return orSuccess;
   });

@@ -1,4 +1,5 @@
-// A stream: a queue of tasks, those who run them. See docs/start/architecture.md.
+// A stream: a queue of tasks and the threads that run them. See
+// docs/start/architecture.md.
 #pragma once
 
 #include <atomic>
@@ -31,22 +32,21 @@ class Stream {
   int priority() const { return priority_; }
   int number() const { return number_; }
 
-  // What every API function does that gives work to a stream: records the task when the
-  // stream is capturing, refuses it when the device has a fault, otherwise queues it.
-  // The task is moved from only on success. `position`, if given, receives its
-  // position.
+  // Called by every API function that enqueues work: records the task when the stream
+  // is capturing, fails when the device has a fault, and otherwise queues the task. The
+  // task is moved from only on success. `position`, if given, receives its position.
   orError_t enqueue(Task&& task, uint64_t* position = nullptr);
 
   uint64_t end() const { return enqueued_.load(std::memory_order_acquire); }
   bool done(uint64_t position) const { return completed_.load() >= position; }
-  // Returns when `position` is done, after having helped to get there.
+  // Returns when `position` is done; runs tasks meanwhile.
   void wait(uint64_t position);
 
-  // The handle was destroyed: the worker leaves when the queue is empty.
+  // The handle was destroyed: the worker ends when the queue is empty.
   void retire();
   // Makes threads that wait for a position check the process state again.
   void wakeSleepers();
-  // Lets the running task finish and starts no other, ever.
+  // Lets the running task finish, and starts no other task.
   void halt(std::chrono::steady_clock::time_point deadline);
 
   // Set while the stream takes part in a capture; the rest is in capture.cpp, under its
@@ -72,7 +72,8 @@ class Stream {
   void sleepUntil(uint64_t position);
 
   // A launch and the run of a kernel take about as long as it takes to get a cache line
-  // from another core. So what one side writes for each task has lines of its own.
+  // from another core. So the fields that each side writes for each task are in
+  // separate cache lines.
 
   Device& device_;
   const int priority_;

@@ -76,7 +76,7 @@ const char* copyName(const Copy& copy) {
   return kNames[typeOf(copy.src)][typeOf(copy.dst)];
 }
 
-// What a recorder is told of a task; no name: nothing. The runs of a graph's nodes are
+// What is recorded of a task; no name: nothing. The runs of a graph's nodes are
 // recorded, not the run of the graph.
 struct Describe {
   Origin origin;
@@ -108,8 +108,8 @@ Kernel::~Kernel() {
   destroy(args);
 }
 
-// Kernels must not throw: no caller would catch, and noexcept makes the program end
-// with the exception's message instead of leaving a lock held.
+// Kernels must not throw. No caller would catch the exception, and noexcept ends the
+// program with its message instead of leaving a lock held.
 void runTask(const Task& task, Device& device, Origin origin) noexcept {
   // Time stamps are taken also behind a fault: elapsed times stay defined.
   if (device.faulted() && !std::holds_alternative<Stamp>(task)) return;

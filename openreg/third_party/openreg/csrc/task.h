@@ -18,7 +18,7 @@ class Device;
 struct Node;
 struct Mark;
 
-// Kernel::args belong to the task: `destroy` runs when the task goes.
+// Kernel::args belong to the task: `destroy` runs when the task is destroyed.
 struct Kernel {
   const char* name = "";
   orKernel_t run = nullptr;
@@ -67,7 +67,7 @@ struct Stamp {
   std::shared_ptr<Mark> mark;
 };
 
-// Holds the stream back until a mark has completed.
+// Blocks the stream until a mark has completed.
 struct Wait {
   std::shared_ptr<Mark> mark;
 };

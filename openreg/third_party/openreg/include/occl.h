@@ -1,6 +1,6 @@
 /* The collective communication library of the device. See docs/modules/distributed.md.
  *
- * libopenreg.so plays the part of libnccl.so here: names, enumerators and semantics
+ * libopenreg.so corresponds to libnccl.so here: names, enumerators and semantics
  * follow NCCL 2. What NCCL does not have is marked "Extension". Rules that hold for
  * every function:
  *
@@ -17,7 +17,7 @@
  * Ranks on one host share memory. Ranks on several hosts need a network plug-in, see
  * occlNet_t.
  *
- *   OCCL_SHM_DISABLE   1: this rank refuses shared memory, so that all use the plug-in
+ *   OCCL_SHM_DISABLE   1: this rank does not share memory, so all use the plug-in
  */
 #ifndef OPENREG_OCCL_H
 #define OPENREG_OCCL_H
@@ -33,14 +33,14 @@ extern "C" {
 /* Values up to occlInProgress equal those of ncclResult_t. */
 typedef enum occlResult {
   occlSuccess = 0,
-  occlUnhandledError = 1, /* the driver refused; see orGetErrorDetail() */
+  occlUnhandledError = 1, /* a driver call failed; see orGetErrorDetail() */
   occlSystemError = 2,    /* a call of the operating system or the plug-in failed */
   occlInternalError = 3,
   occlInvalidArgument = 4,
-  occlInvalidUsage = 5, /* among others: the ranks do not ask for the same operation */
+  occlInvalidUsage = 5, /* among others: the calls of the ranks do not match */
   occlRemoteError = 6,  /* another rank ended, left or called occlCommAbort */
   occlInProgress = 7,   /* not used: every call returns when it has enqueued */
-  occlTimeout = 8       /* Extension: another rank was late */
+  occlTimeout = 8       /* Extension: timed out waiting for another rank */
 } occlResult_t;
 
 /* One sentence for the code. Never null; a string literal. */
@@ -62,7 +62,8 @@ typedef struct occlUniqueId {
 } occlUniqueId;
 
 /* Makes an id for a new communicator. One process, which must be one of the ranks,
- * calls this function and sends all ranks, in any way. An id makes one communicator. */
+ * calls this function and sends the id to all ranks by any means. An id makes one
+ * communicator. */
 OPENREG_API occlResult_t occlGetUniqueId(occlUniqueId* id);
 
 // LITERALINCLUDE START: OCCL_NET
@@ -104,11 +105,11 @@ OPENREG_API occlResult_t occlCommInitRank(occlComm_t* comm, int nranks, occlUniq
 OPENREG_API occlResult_t occlCommInitRankConfig(occlComm_t* comm, int nranks,
                                                 occlUniqueId id, int rank,
                                                 const occlConfig_t* config);
-/* Frees the handle. What was enqueued still runs; then this rank has left: ranks that
- * wait for it fail. NULL does nothing. */
+/* Frees the handle. Enqueued work still runs. Afterwards this rank has left the group,
+ * and ranks that wait for it fail. NULL does nothing. */
 OPENREG_API occlResult_t occlCommDestroy(occlComm_t comm);
-/* Frees the handle. What was enqueued fails, at once and on every rank, but the devices
- * of this rank stay without a fault. */
+/* Frees the handle. Enqueued work fails at once, on every rank, but the devices of this
+ * rank get no sticky error. */
 OPENREG_API occlResult_t occlCommAbort(occlComm_t comm);
 /* The first failure of a kernel of this communicator, or occlSuccess. */
 OPENREG_API occlResult_t occlCommGetAsyncError(occlComm_t comm, occlResult_t* error);
@@ -158,7 +159,7 @@ OPENREG_API occlResult_t occlAllReduce(const void* send, void* recv, size_t coun
 OPENREG_API occlResult_t occlReduce(const void* send, void* recv, size_t count,
                                     occlDataType_t dtype, occlRedOp_t op, int root,
                                     occlComm_t comm, orStream_t stream);
-/* Every rank gets what `send` of rank `root` has. */
+/* Every rank gets the contents of `send` on rank `root`. */
 OPENREG_API occlResult_t occlBroadcast(const void* send, void* recv, size_t count,
                                        occlDataType_t dtype, int root, occlComm_t comm,
                                        orStream_t stream);
@@ -167,7 +168,8 @@ OPENREG_API occlResult_t occlBroadcast(const void* send, void* recv, size_t coun
 OPENREG_API occlResult_t occlAllGather(const void* send, void* recv, size_t count,
                                        occlDataType_t dtype, occlComm_t comm,
                                        orStream_t stream);
-/* `send` has `count` elements for each rank, `recv` gets the reduction of this rank's.
+/* `send` has `count` elements for each rank, and `recv` gets the reduction of the
+ * elements for this rank.
  * `recv` may be the rank's own place in `send`. */
 OPENREG_API occlResult_t occlReduceScatter(const void* send, void* recv, size_t count,
                                            occlDataType_t dtype, occlRedOp_t op,
@@ -181,8 +183,8 @@ OPENREG_API occlResult_t occlRecv(void* recv, size_t count, occlDataType_t dtype
                                   int peer, occlComm_t comm, orStream_t stream);
 
 enum { occlAnySource = -1, occlMaxTag = 700000000 };
-/* Extension: messages with a tag, from 0 to occlMaxTag, which meet only messages of the
- * same tag. A receive may be from occlAnySource. */
+/* Extension: messages with a tag, from 0 to occlMaxTag, which match only messages with
+ * the same tag. A receive may be from occlAnySource. */
 OPENREG_API occlResult_t occlSendTag(const void* send, size_t count,
                                      occlDataType_t dtype, int peer, int tag,
                                      occlComm_t comm, orStream_t stream);
@@ -190,30 +192,30 @@ OPENREG_API occlResult_t occlRecvTag(void* recv, size_t count, occlDataType_t dt
                                      int peer, int tag, occlComm_t comm,
                                      orStream_t stream);
 
-/* Extension: the kernel goes on when all ranks have come here with the same text, and
- * fails on every rank if the texts differ. Alone it is a barrier. */
+/* Extension: the kernel waits until all ranks have called it, and fails on every rank
+ * if the texts differ. */
 OPENREG_API occlResult_t occlVerify(const char* text, occlComm_t comm,
                                     orStream_t stream);
-/* Extension: waits on the host until all ranks have called it. A rank that is late is
- * named in the error. No collective of the communicator may be under way. */
+/* Extension: waits on the host until all ranks have called it. The error
+ * names each rank that is late. No collective of the communicator may be running. */
 OPENREG_API occlResult_t occlMonitoredBarrier(occlComm_t comm, int64_t timeoutMs);
 
 /* ---------------------------------------------------------------- groups --- */
 
-/* Calls between the two are one kernel for each communicator and stream. Groups nest;
- * the outermost one counts. Messages in a group cannot block each other. In a group
- * with a collective (or occlVerify), messages are a matter of all ranks: every rank
- * makes the same collectives, and every rank fails if one message does not fit. */
+/* Calls between the two become one kernel for each communicator and stream. Groups
+ * nest; the outermost group counts. Messages in a group cannot block each other. In a
+ * group with a collective (or occlVerify), every rank must make the same collectives,
+ * and every rank fails if one message does not match. */
 OPENREG_API occlResult_t occlGroupStart(void);
 OPENREG_API occlResult_t occlGroupEnd(void);
 
 // LITERALINCLUDE START: OCCL_GROUP_OPTIONS
-/* Extension: what a backend of PyTorch needs to know about an operation, where
- * ProcessGroupNCCL has a watchdog thread. */
+/* Extension: reports the end of an operation to a PyTorch backend, which therefore
+ * needs no watchdog thread, unlike ProcessGroupNCCL. */
 typedef struct occlGroupOptions {
   const char* name;   /* of the kernel; a literal; NULL: the function's name */
   const char* prefix; /* copied; precedes the text of a fault; NULL: the rank */
-  int64_t timeoutMs;  /* 0: that of the communicator */
+  int64_t timeoutMs;  /* 0: the timeout of the communicator */
   /* Called inside the kernel when the operation is over: result, text of a failure, and
    * the sender of the last receive from any rank, or -1. NULL: not called. */
   void (*finished)(void* arg, occlResult_t result, const char* text, int source);

@@ -1,11 +1,11 @@
 /* The driver API of the simulated device. See docs/start/architecture.md.
  *
- * Others add to it: openreg_ipc.h shares memory between processes, openreg_graph.h
- * looks into captures, openreg_activity.h records what the device does, occl.h moves
- * data between the ranks of a group.
+ * Other headers extend it: openreg_ipc.h shares memory between processes,
+ * openreg_graph.h inspects captures, openreg_activity.h records what the device does,
+ * and occl.h moves data between the ranks of a group.
  *
- * libopenreg.so plays the part of a vendor's runtime (libcudart.so on an NVIDIA
- * machine): plain C, no knowledge of PyTorch. Names and semantics follow the CUDA
+ * libopenreg.so corresponds to a vendor's runtime (libcudart.so on an NVIDIA
+ * machine): plain C, independent of PyTorch. Names and semantics follow the CUDA
  * runtime API; where the two differ, the comment says so.
  *
  * Rules that hold for every function:
@@ -18,18 +18,18 @@
  *   it is device 0 at first.
  * - A function called from inside a task (a kernel, a host callback, or the destroy
  *   function of a kernel's arguments) returns orErrorNotPermitted, unless its comment
- *   says otherwise: the device does not drive itself.
+ *   says otherwise.
  * - In a child process forked after the driver was used, and while a process exits,
  *   every function that returns an orError_t returns orErrorInitializationError.
  *
- * The environment is read once, before the first use. A value that cannot be understood
- * gives orErrorInitializationError.
+ * The environment is read once, before the first use. An invalid value gives
+ * orErrorInitializationError.
  *
  *   OPENREG_DEVICE_COUNT     number of devices, 0 to 64; default 2
  *   OPENREG_DEVICE_MEMORY    memory of one device in bytes, or with suffix K, M or G;
  *                            1M to 1024G; default 8G
- *   OPENREG_STEAL            1 (default): a thread that waits for a stream runs its
- *                            tasks itself meanwhile; 0: only worker threads run tasks
+ *   OPENREG_STEAL            1 (default): a thread that waits for a stream runs the
+ *                            tasks of that stream; 0: only worker threads run tasks
  *   OPENREG_LAUNCH_BLOCKING  1: every call that enqueues returns after the task has
  *                            run; the next call reports its fault. Default 0
  *   OPENREG_SIM_DELAY        microseconds, or microseconds:seed: what orSimSetDelay
@@ -49,13 +49,12 @@ extern "C" {
 
 /* ---------------------------------------------------------------- errors --- */
 
-/* Values equal those of cudaError_t, so that tools which know one can read the
- * other. */
+/* Values equal those of cudaError_t, so tools can read both alike. */
 typedef enum orError {
   orSuccess = 0,
-  /* An argument is out of range, null, or not what the function asks for. */
+  /* An argument is out of range, null, or of the wrong kind. */
   orErrorInvalidValue = 1,
-  /* There is not enough free memory of the kind asked for. */
+  /* There is not enough free memory of the requested kind. */
   orErrorMemoryAllocation = 2,
   /* The driver cannot start, or this process was forked after it had started. */
   orErrorInitializationError = 3,
@@ -69,8 +68,8 @@ typedef enum orError {
   orErrorInvalidDevice = 101,
   /* The stream, event or graph handle is not live. */
   orErrorInvalidResourceHandle = 400,
-  /* Not an error: the work asked about has not finished. Leaves the error detail
-   * alone. */
+  /* Not an error: the queried work has not finished. Does not change the error
+   * detail. */
   orErrorNotReady = 600,
   /* A task touched device memory outside every allocation; sticky. */
   orErrorIllegalAddress = 700,
@@ -104,11 +103,11 @@ typedef enum orDriverState {
   orDriverFresh = 0, /* not started: this process may still fork safely */
   orDriverRunning = 1,
   orDriverForked = 2, /* a child of a process whose driver ran: never usable */
-  orDriverExiting = 3 /* the process is exiting, the device is off */
+  orDriverExiting = 3 /* the process is exiting, and the device is shut down */
 } orDriverState;
 
-/* Starts the driver now, rather than with the first call that needs it. Again: nothing
- * happens. */
+/* Starts the driver now, rather than with the first call that needs it. Later calls do
+ * nothing. */
 OPENREG_API orError_t orInit(void);
 /* What this process can do with the driver. Does not start it. Allowed everywhere, also
  * in a forked child. */
@@ -140,9 +139,9 @@ OPENREG_API orError_t orGetDeviceProperties(orDeviceProp* prop, int device);
 /* Waits until every stream of the current device is idle; reports the device's
  * sticky error, if it has one. */
 OPENREG_API orError_t orDeviceSynchronize(void);
-/* Waits for the device, then forgets its sticky error. Allocations, streams and
- * events stay valid (cudaDeviceReset destroys them): it exists so that a test may go
- * on after a fault. */
+/* Waits for the device, then clears its sticky error. Allocations, streams and events
+ * stay valid (cudaDeviceReset destroys them), so that a test can continue after a
+ * fault. */
 OPENREG_API orError_t orDeviceReset(void);
 
 /* ---------------------------------------------------------------- memory --- */
@@ -167,7 +166,7 @@ typedef struct orPointerAttributes {
   orMemoryType type;
   int device;  /* of the allocation; -1 for unregistered memory */
   void* base;  /* start of the allocation; null for unregistered memory */
-  size_t size; /* bytes asked for; 0 for unregistered memory */
+  size_t size; /* requested bytes; 0 for unregistered memory */
 } orPointerAttributes;
 
 /* Allocates `size` bytes (> 0) on the current device, aligned to 512 bytes. The host
@@ -187,15 +186,15 @@ OPENREG_API orError_t orMallocHost(void** ptr, size_t size);
 OPENREG_API orError_t orFreeHost(void* ptr);
 /* Free and total bytes of the current device. */
 OPENREG_API orError_t orMemGetInfo(size_t* free, size_t* total);
-/* What the driver returns about an address. Any address may be asked about. Does not
- * start the driver. Allowed inside tasks. */
+/* Describes the memory at an address, which may be any address. Does not start the
+ * driver. Allowed inside tasks. */
 OPENREG_API orError_t orPointerGetAttributes(orPointerAttributes* attributes,
                                              const void* ptr);
 
 /* Copies `count` bytes and waits until they have arrived. Ordered after the work
  * already on the default stream of the current device. Checks that [dst, dst+count)
- * and [src, src+count) lie each inside one live allocation of the kind that `kind`
- * names: orErrorInvalidMemcpyDirection when the kinds differ, orErrorInvalidValue
+ * and [src, src+count) are each inside one live allocation of the kind that `kind`
+ * specifies: orErrorInvalidMemcpyDirection when the kinds differ, orErrorInvalidValue
  * when a range leaves its allocation, orErrorInvalidDevicePointer when a device
  * address is not allocated. count == 0 does nothing. */
 OPENREG_API orError_t orMemcpy(void* dst, const void* src, size_t count,
@@ -217,17 +216,17 @@ OPENREG_API orError_t orMemsetAsync(void* ptr, int value, size_t count,
 typedef struct orStream* orStream_t;
 
 /* Tasks of one stream run in the order in which they were enqueued; different
- * streams run concurrently. No stream waits for another unless told to (as
+ * streams run concurrently. No stream waits for another without an event (as
  * cudaStreamNonBlocking). The default stream is one more such stream. A launch that
  * finds 1024 tasks pending in its stream waits until there is room. */
 OPENREG_API orError_t orStreamCreate(orStream_t* stream);
-/* Lower numbers are served first. A priority outside the range is clamped, as with
- * CUDA. It is a hint: the system must permit the process to raise the priority of a
- * thread, and a task that a waiting thread runs does not heed it. */
+/* Lower numbers run first. A priority outside the range is clamped, as with CUDA. It
+ * is a hint: the system must permit the process to raise the priority of a thread, and
+ * a task that a waiting thread runs has the priority of that thread. */
 OPENREG_API orError_t orStreamCreateWithPriority(orStream_t* stream, int priority);
 /* least is 0, greatest is negative, as with CUDA. Does not start the driver. */
 OPENREG_API orError_t orDeviceGetStreamPriorityRange(int* least, int* greatest);
-/* The handle ends at once; work still pending runs to its end. The default stream
+/* The handle becomes invalid at once, but pending work still runs. The default stream
  * (NULL) cannot be destroyed: orErrorInvalidResourceHandle. A stream that takes part
  * in a capture cannot either: orErrorStreamCaptureUnsupported. */
 OPENREG_API orError_t orStreamDestroy(orStream_t stream);
@@ -253,11 +252,11 @@ enum { orEventDefault = 0, orEventDisableTiming = 2 };
  * time. Any other value gives orErrorInvalidValue. */
 OPENREG_API orError_t orEventCreate(orEvent_t* event);
 OPENREG_API orError_t orEventCreateWithFlags(orEvent_t* event, unsigned int flags);
-/* Allowed while a record is pending: streams that already wait for it go on waiting
- * for that record. */
+/* Allowed while a record is pending: streams that already wait for it keep waiting for
+ * that record. */
 OPENREG_API orError_t orEventDestroy(orEvent_t event);
-/* Marks the present end of `stream`. Recording again replaces the mark; waits
- * enqueued earlier keep the old one. An event may be recorded on streams of any
+/* Marks the current end of `stream`. Recording again replaces the mark; waits enqueued
+ * earlier keep the old mark. An event may be recorded on streams of any
  * device. */
 OPENREG_API orError_t orEventRecord(orEvent_t event, orStream_t stream);
 /* Work enqueued on `stream` from now on starts after the event's last record has
@@ -283,13 +282,14 @@ typedef void (*orHostFn_t)(void* args);
 
 /* Enqueues `kernel(args)` on `stream`. `name` (not copied; must stay valid) appears
  * in errors and traces. When the task is no longer needed (it ran, it was dropped
- * because of a fault, or its graph died) the driver calls `destroy(args)`, if given;
- * exactly once, and only if this call returned orSuccess. A wait for the task returns
- * after `destroy` has returned. It runs on an unspecified thread and must not call the
- * driver.
+ * because of a fault, or its graph was freed) the driver calls `destroy(args)`, if
+ * given, exactly once, and only if this call returned orSuccess. A wait for the task
+ * returns after `destroy` has returned. It runs on an unspecified thread and must not
+ * call the driver.
  *
- * The stream stands still while a kernel, a `destroy` or a host callback runs. None of
- * them may wait for a lock that a thread holds while it waits for the device. */
+ * The stream runs nothing else while a kernel, a `destroy` or a host callback runs.
+ * None of them may wait for a lock that a thread holds while it waits for the device.
+ */
 OPENREG_API orError_t orLaunchKernel(const char* name, orKernel_t kernel, void* args,
                                      orHostFn_t destroy, orStream_t stream);
 /* Enqueues a host callback; work behind it waits until it has returned. It may not
@@ -298,19 +298,19 @@ OPENREG_API orError_t orLaunchHostFunc(orStream_t stream, orHostFn_t fn, void* a
 
 /* Inside a kernel: the address by which the device reaches device memory `ptr`,
  * which may point into any live allocation of any device. NULL outside kernels, and
- * for an address that is not device memory: the host has no way to reach it. On real
- * hardware this function does not exist: there a kernel uses the pointer as it is. */
+ * for an address that is not device memory. Real hardware does not need this function,
+ * because a kernel uses the pointer as it is. */
 OPENREG_API void* orKernelAddress(const void* ptr);
-/* Inside a kernel: words for the fault it is about to return. They are copied, and
- * appear in orGetErrorDetail() of each call that reports the fault. Ignored outside
- * kernels. */
+/* Inside a kernel: the message of the fault that it is about to return. It is copied,
+ * and appears in orGetErrorDetail() of each call that reports the fault. Ignored
+ * outside kernels. */
 OPENREG_API void orKernelFault(const char* message);
 
 /* Faults. A kernel that fails leaves a sticky error on its device: tasks behind it
  * on every stream of that device are dropped without being run, and each later call
  * that enqueues, allocates, copies or synchronizes there returns the error. Only
- * orDeviceReset clears it; frees, destroys and queries of handles go on working so
- * that a program can still clean up. */
+ * orDeviceReset clears it. Frees, destroys and queries of handles still work, so that
+ * a program can clean up. */
 
 /* ---------------------------------------------------------------- graphs --- */
 
@@ -318,7 +318,7 @@ typedef struct orGraph* orGraph_t;
 typedef struct orGraphExec* orGraphExec_t;
 
 /* Where calls that would wait (synchronizing, freeing, copies that wait or touch
- * pageable memory) are refused while a capture lasts. Such a call invalidates the
+ * pageable memory) fail during a capture. Such a call invalidates the
  * capture. */
 typedef enum orStreamCaptureMode {
   orStreamCaptureModeGlobal = 0,      /* on every thread */
@@ -330,21 +330,21 @@ typedef enum orStreamCaptureMode {
 /* From here to orStreamEndCapture, work enqueued on `stream` is recorded instead of
  * run. A stream that waits for an event recorded in a capturing stream joins the same
  * capture; it must be waited for by the first stream, through an event again, before
- * the capture ends. The default stream can be captured (CUDA refuses the legacy default
+ * the capture ends. The default stream can be captured (CUDA rejects the legacy default
  * stream).
  *
  * These calls give orErrorStreamCaptureUnsupported and invalidate the capture:
  * synchronizing or querying a capturing stream, or an event recorded in it; copying
  * pageable memory there; letting it wait for an event recorded outside the capture. */
 OPENREG_API orError_t orStreamBeginCapture(orStream_t stream, orStreamCaptureMode mode);
-/* Which captures the waiting calls of the calling thread respect: *mode is set, and the
- * former one returned there. Global, which a thread has at first: those of other
- * threads in mode global, and its own unless they are relaxed. ThreadLocal: only its
- * own. Relaxed: none, for a library that frees memory that no capture uses; calls
- * that would wait for a capturing stream, or for a device that has one, stay refused.
- * Does not start the driver. */
+/* Sets which captures make a waiting call of this thread fail, and returns the previous
+ * mode in *mode. Global (the initial mode): captures of other threads in mode global,
+ * and captures of this thread unless they are relaxed. ThreadLocal: only captures of
+ * this thread. Relaxed: none, for a library that frees memory that no capture uses;
+ * calls that would wait for a capturing stream, or for a device that has one, still
+ * fail. Does not start the driver. */
 OPENREG_API orError_t orThreadExchangeStreamCaptureMode(orStreamCaptureMode* mode);
-/* Ends the capture and gives the graph. Must be called with the stream that began it
+/* Ends the capture and returns the graph. Must be called with the stream that began it
  * (orErrorInvalidValue otherwise). After an invalidated or unjoined capture the error
  * is returned, the capture is over, and *graph is not written. */
 OPENREG_API orError_t orStreamEndCapture(orStream_t stream, orGraph_t* graph);
@@ -353,7 +353,8 @@ OPENREG_API orError_t orStreamEndCapture(orStream_t stream, orGraph_t* graph);
 OPENREG_API orError_t orStreamIsCapturing(orStream_t stream, int* capturing);
 /* Number of tasks in a graph. */
 OPENREG_API orError_t orGraphGetNodeCount(orGraph_t graph, size_t* count);
-/* Makes what orGraphLaunch runs. The graph may be destroyed afterwards. */
+/* Makes an executable graph for orGraphLaunch. The graph may be destroyed afterwards.
+ */
 OPENREG_API orError_t orGraphInstantiate(orGraphExec_t* exec, orGraph_t graph);
 /* Runs the graph's tasks on `stream`, in captured order, as one unit of work. May be
  * called any number of times; launches of the same `exec` run one after the other,
@@ -365,34 +366,35 @@ OPENREG_API orError_t orGraphExecDestroy(orGraphExec_t exec);
 
 /* --------------------- simulator: what a real driver does not have ------------- */
 
-/* A device is quick as a rule, so a program that forgets to wait seems to work. These
- * functions make the device slow, in the order that a test wants, and make it fail.
- * They act on the whole process. While all of it is off it costs nothing. */
+/* The device is usually fast, so a program that lacks a wait seems to work. These
+ * functions let a test delay the device, order its work and make it fail. They act on
+ * the whole process, and cost nothing while they are off. */
 
-/* Until it is released no task of the stream starts, on whichever thread, and a wait
- * for the stream waits for the release. A task enqueued before the call may be starting
- * already. Holds add up. Destroying the stream, orSimReset and the end of the process
- * release it. A thread that waits for a stream which it holds itself deadlocks.
+/* Holds a stream: until the release, no task of the stream starts on any thread, and a
+ * wait for the stream does not return. A task enqueued before the call may be starting
+ * already. Holds are counted. Destroying the stream, orSimReset and the end of the
+ * process release it. A thread that waits for a stream that it holds itself deadlocks.
  * While any stream is held, OPENREG_LAUNCH_BLOCKING has no effect. */
 OPENREG_API orError_t orSimHold(orStream_t stream);
-/* Takes back one orSimHold. orErrorInvalidValue when the stream is not held. */
+/* Releases one orSimHold. orErrorInvalidValue when the stream is not held. */
 OPENREG_API orError_t orSimRelease(orStream_t stream);
 /* Each task waits before it starts: `microseconds` if `seed` is 0, else a random time
  * of at most that. The same seed, stream and place in the stream give the same time. 0
  * microseconds turn it off; more than 10 seconds give orErrorInvalidValue.
- * orSimGetDelay returns what is set. Neither starts the driver. */
+ * orSimGetDelay returns the current setting. Neither starts the driver. */
 OPENREG_API orError_t orSimSetDelay(unsigned int microseconds, unsigned int seed);
 OPENREG_API orError_t orSimGetDelay(unsigned int* microseconds, unsigned int* seed);
 /* Of the kernels of that name (NULL: of any name) that are launched from now on, the
- * one behind the next `after` faults when it would run, with orErrorLaunchFailure. A
+ * kernel after the next `after` kernels fails with orErrorLaunchFailure instead of
+ * running. A
  * capture launches no kernels; each orGraphLaunch launches those of its graph. A second
  * call replaces the first. Does not start the driver. */
 OPENREG_API orError_t orSimFailKernel(const char* name, int after);
-/* The next `count` calls of orMalloc or orMallocHost find no memory; 0 turns it off.
- * Does not start the driver. */
+/* The next `count` calls of orMalloc or orMallocHost fail with
+ * orErrorMemoryAllocation; 0 turns it off. Does not start the driver. */
 OPENREG_API orError_t orSimFailAllocation(int count);
-/* Releases every hold, forgets the failures ordered, and sets the delay back to what
- * OPENREG_SIM_DELAY says. Sticky errors stay: orDeviceReset clears them. Does not start
+/* Releases every hold, clears the requested failures, and resets the delay to
+ * OPENREG_SIM_DELAY. Sticky errors remain: orDeviceReset clears them. Does not start
  * the driver. */
 OPENREG_API orError_t orSimReset(void);
 

@@ -1,8 +1,8 @@
 /* A record of what the device does, for profilers. See docs/modules/profiler.md.
  *
- * A part of the driver API; the rules at the top of openreg.h hold here too. It plays
- * the part of CUPTI's activity API on an NVIDIA machine. Without a recording, a call
- * of the driver costs one more load.
+ * A part of the driver API, with the rules at the top of openreg.h. It corresponds to
+ * CUPTI's activity API on an NVIDIA machine. Without a recording, a driver call costs
+ * one more load.
  */
 #ifndef OPENREG_ACTIVITY_H
 #define OPENREG_ACTIVITY_H
@@ -25,8 +25,8 @@ typedef struct orActivity {
   orActivityKind kind;
   const char* name;     /* of the function, of the kernel, of the kind of copy;
                            a string literal */
-  uint64_t correlation; /* a call has the same number as the work that it gave to a
-                           stream, and no other call has it */
+  uint64_t correlation; /* a call has the same number as the work that it enqueued;
+                           no other call has this number */
   uint64_t begin, end;  /* of the clock given to orActivityStart() */
   int device;           /* of a call: the caller's current device */
   int stream;           /* its number on that device, 0 is the default stream; of a
@@ -41,18 +41,18 @@ typedef struct orActivity {
 typedef void (*orActivityFn_t)(const orActivity* activity, void* user);
 typedef uint64_t (*orActivityClock_t)(void);
 
-/* Records from now on, until orActivityStop(): the calls that give work to a stream,
+/* Records from now on, until orActivityStop(): the calls that enqueue work,
  * wait, allocate or free, and the kernels, copies and fills that these calls launch.
  * Each node of a graph is work of the orGraphLaunch() that runs it. A task is recorded
  * before a wait for it returns. Work launched before this call is left out. `clock`
- * reads the time; NULL: nanoseconds since 1970. orErrorNotPermitted when somebody
- * records already. Does not start the driver. */
+ * reads the time; NULL: nanoseconds since 1970. orErrorNotPermitted when a
+ * recording is already active. Does not start the driver. */
 OPENREG_API orError_t orActivityStart(orActivityFn_t fn, orActivityClock_t clock,
                                       void* user);
-/* Ends the recording. After it `fn` is not running and will not be called again. It
- * waits for no task: *unfinished says how many of those launched meanwhile had not
- * run yet. They are left out. orErrorInvalidValue when none has started. Does not start
- * the driver. */
+/* Ends the recording. When it returns, `fn` is not running and will not be called
+ * again. It waits for no task: *unfinished is the number of recorded launches whose
+ * tasks had not run yet and are left out. orErrorInvalidValue when no recording is
+ * active. Does not start the driver. */
 OPENREG_API orError_t orActivityStop(size_t* unfinished);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
-/* Looks into captures and graphs. See docs/modules/graphs.md.
+/* Inspects captures and graphs. See docs/modules/graphs.md.
  *
- * A part of the driver API; the rules at the top of openreg.h hold here too. Names and
- * semantics follow cudaStreamGetCaptureInfo and cudaGraphDebugDotPrint.
+ * A part of the driver API, with the rules at the top of openreg.h. Names and semantics
+ * follow cudaStreamGetCaptureInfo and cudaGraphDebugDotPrint.
  */
 #ifndef OPENREG_GRAPH_H
 #define OPENREG_GRAPH_H
@@ -17,8 +17,8 @@ extern "C" {
  * Never invalidates a capture. */
 OPENREG_API orError_t orStreamGetCaptureInfo(orStream_t stream, int* capturing,
                                              uint64_t* id);
-/* Writes the tasks of a graph and their order to the file `path`, in the language of
- * Graphviz: a box for each task, with its name and the stream that it was captured
+/* Writes the tasks of a graph and their order to the file `path`, in the DOT language
+ * of Graphviz: a box for each task, with its name and the stream that it was captured
  * from. orErrorInvalidValue when the file cannot be written. */
 OPENREG_API orError_t orGraphDebugDotPrint(orGraph_t graph, const char* path);
 

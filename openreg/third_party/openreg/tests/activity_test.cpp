@@ -250,7 +250,7 @@ TEST_F(ActivityTest, OneRecorderAtATimeAndItsFunctionCannotCallTheDriver) {
     inside[2] = orMalloc(nullptr, 1);
   };
   size_t count = 1;
-  EXPECT_FAILS(orActivityStop(&count), orErrorInvalidValue, "not recording");
+  EXPECT_FAILS(orActivityStop(&count), orErrorInvalidValue, "no recording is active");
   ASSERT_OK(orActivityStart(callDriver, nullptr, nullptr));
   EXPECT_FAILS(orActivityStart(callDriver, nullptr, nullptr), orErrorNotPermitted,
                "orActivityStop()");

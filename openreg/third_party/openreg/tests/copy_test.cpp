@@ -86,7 +86,7 @@ TEST_F(CopyPlaces, WrongKindIsRefused) {
       for (int kind = orMemcpyHostToHost; kind <= orMemcpyDeviceToDevice; ++kind) {
         if (kind == kindOf(dst, src)) continue;
         EXPECT_FAILS(orMemcpy(at(dst, kSize), at(src), kSize, orMemcpyKind(kind)),
-                     orErrorInvalidMemcpyDirection, "the kind asks for");
+                     orErrorInvalidMemcpyDirection, "the kind requires");
       }
     }
   }

@@ -288,7 +288,8 @@ TEST(IpcDeathTest, OpenedMemoryBelongsToTheExporter) {
                         REQUIRE_FAILS(orFree(ptr), orErrorInvalidDevicePointer,
                                       "orIpcCloseMemHandle()");
                         REQUIRE_FAILS(orIpcGetMemHandle(&handle, ptr),
-                                      orErrorInvalidDevicePointer, "alone can export");
+                                      orErrorInvalidDevicePointer,
+                                      "only that process can export");
                         line.send('.');
                       }),
               success(), "");

@@ -240,8 +240,10 @@ TEST_F(MemoryTest, PinnedMemoryIsOrdinaryForTheHost) {
   DeviceMemory memory(16);
   EXPECT_FAILS(orFreeHost(memory.get()), orErrorInvalidValue, "orMallocHost()");
   EXPECT_OK(orFreeHost(nullptr));
-  EXPECT_FAILS(orMallocHost(&ptr, SIZE_MAX), orErrorMemoryAllocation, "no ");
-  EXPECT_FAILS(orMallocHost(&ptr, SIZE_MAX / 2), orErrorMemoryAllocation, "no ");
+  EXPECT_FAILS(orMallocHost(&ptr, SIZE_MAX), orErrorMemoryAllocation,
+               "cannot allocate");
+  EXPECT_FAILS(orMallocHost(&ptr, SIZE_MAX / 2), orErrorMemoryAllocation,
+               "cannot allocate");
 }
 
 TEST_F(MemoryTest, FreeHostWaitsForEveryDevice) {

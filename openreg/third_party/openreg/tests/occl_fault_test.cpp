@@ -43,13 +43,13 @@ TEST(OcclDeathTest, RanksThatDisagreeAreNamedOnEveryRank) {
     requireReduction<float>(me, occlFloat32, occlSum, 1.0f, 2.0f);
     requireFault(occlAllReduce(numbers.get(), numbers.get(), 2 + me.rank, occlFloat32,
                                occlSum, me.comm, nullptr),
-                 "the ranks do not ask for the same operation:\n"
+                 "the calls of the ranks do not match:\n"
                  "  rank 0: #3 occlAllReduce: sum of 2 float32\n"
                  "  rank 1: #3 occlAllReduce: sum of 3 float32");
     occlResult_t error = occlSuccess;
     REQUIRE(occlCommGetAsyncError(me.comm, &error) == occlSuccess);
     REQUIRE(error == occlInvalidUsage);
-    REQUIRE_WORDS(occlGetLastError(me.comm), "do not ask for the same");
+    REQUIRE_WORDS(occlGetLastError(me.comm), "of the ranks do not match");
     orDeviceReset();
     requireReduction<float>(me, occlFloat32, occlSum, 1.0f, 2.0f);
   });
@@ -193,7 +193,7 @@ TEST_F(OcclTest, TellsAboutACommunicator) {
   EXPECT_EQ(occlCommSharesMemory(comm, &shares), occlSuccess);
   EXPECT_EQ(std::vector({count, rank, device, shares}), std::vector({1, 0, 0, 1}));
   EXPECT_STREQ(occlGetLastError(comm), "");
-  EXPECT_STREQ(occlGetErrorString(occlTimeout), "another rank was late");
+  EXPECT_STREQ(occlGetErrorString(occlTimeout), "timed out waiting for another rank");
   EXPECT_STREQ(occlGetErrorString(static_cast<occlResult_t>(99)),
                "not a result of this library");
 }
@@ -221,7 +221,7 @@ TEST_F(OcclTest, RefusesWhatOneRankCanTell) {
                 "rank 1 is not one of 1");
   expectRefused(occlSendTag(ptr, 1, occlFloat32, 0, -1, comm, nullptr),
                 occlInvalidArgument, "tag -1");
-  expectRefused(occlGroupEnd(), occlInvalidUsage, "no occlGroupStart()");
+  expectRefused(occlGroupEnd(), occlInvalidUsage, "call occlGroupStart() first");
   occlComm_t other = nullptr;
   expectRefused(occlCommInitRank(&other, 1, occlUniqueId{}, 0), occlInvalidArgument,
                 "not made by occlGetUniqueId()");
@@ -233,10 +233,9 @@ TEST_F(OcclTest, WithoutSharedMemoryAPlugInIsNeeded) {
   EXPECT_EQ(occlGetUniqueId(&id), occlSuccess);
   setenv("OCCL_SHM_DISABLE", "1", 1);
   occlComm_t comm = nullptr;
-  expectRefused(
-      occlCommInitRank(&comm, 1, id, 0), occlSystemError,
-      "OCCL_SHM_DISABLE is set, or /proc is not there; ranks of several hosts "
-      "need a plug-in");
+  expectRefused(occlCommInitRank(&comm, 1, id, 0), occlSystemError,
+                "OCCL_SHM_DISABLE is set, or /proc is missing; ranks on several hosts "
+                "need a network plug-in");
   unsetenv("OCCL_SHM_DISABLE");
   expectRefused(occlCommInitRank(&comm, 1, id, 0), occlSystemError,
                 "cannot be reached");
@@ -249,7 +248,7 @@ TEST_F(OcclTest, AGroupWithARefusedCallDoesNothing) {
   EXPECT_EQ(occlVerify("text", comm, nullptr), occlSuccess);
   EXPECT_EQ(occlSend(memory.get(), 1, occlUint8, 3, comm, nullptr),
             occlInvalidArgument);
-  expectRefused(occlGroupEnd(), occlInvalidUsage, "nothing is done");
+  expectRefused(occlGroupEnd(), occlInvalidUsage, "none of its calls was made");
   EXPECT_EQ(occlVerify("text", comm, nullptr), occlSuccess);
   EXPECT_OK(orDeviceSynchronize());
 }
@@ -259,7 +258,7 @@ TEST_F(OcclTest, IsRefusedDuringACapture) {
   const Stream stream;
   orGraph_t graph = nullptr;
   EXPECT_OK(orStreamBeginCapture(stream, orStreamCaptureModeRelaxed));
-  expectRefused(occlVerify("text", comm, stream), occlInvalidUsage, "captures");
+  expectRefused(occlVerify("text", comm, stream), occlInvalidUsage, "is capturing");
   EXPECT_OK(orStreamEndCapture(stream, &graph));
   EXPECT_OK(orGraphDestroy(graph));
 }

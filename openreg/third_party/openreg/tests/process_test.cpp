@@ -188,7 +188,7 @@ TEST(ProcessDeathTest, RefusedThreadIsExplained) {
         std::fprintf(stderr, "%s\n", orGetErrorDetail());
         finish(good && destroyed == 0 && useDevice());
       },
-      success(), "does not let the driver start a thread");
+      success(), "cannot start a thread");
 }
 
 TEST(ProcessDeathTest, AskingDoesNotStartTheDriver) {

@@ -267,7 +267,7 @@ TEST_F(SimulatorTest, AllocationsFailAsOftenAsOrdered) {
   void* device = nullptr;
   void* host = nullptr;
   ASSERT_OK(orSimFailAllocation(2));
-  EXPECT_FAILS(orMalloc(&device, 64), orErrorMemoryAllocation, "64 bytes are refused");
+  EXPECT_FAILS(orMalloc(&device, 64), orErrorMemoryAllocation, "of 64 bytes failed");
   EXPECT_FAILS(orMallocHost(&host, 64), orErrorMemoryAllocation, "orMallocHost()");
   EXPECT_EQ(device, nullptr);
   EXPECT_EQ(host, nullptr);

@@ -53,7 +53,9 @@ def passed_type(function: Function, type_: str) -> str:
     """Return the C++ type of a parameter: a block is passed as its buffer."""
     cpp = cpp_type(element_of(type_))
     if cpp is None:
-        raise Unsupported(f"{function.name}: a parameter of type {type_}")
+        raise Unsupported(
+            f"{function.name}: openreg cannot compile a parameter of type {type_}"
+        )
     return f"{cpp}*" if is_tensor(type_) else cpp
 
 

@@ -51,7 +51,7 @@ def widened(low: Lowering, source: Tensor, element: str) -> Tensor:
 
 @lowers("tt.dot_scaled")
 def dot_scaled(low: Lowering, op: Operation) -> Value:
-    """Formats with a scale for each block of elements: refused."""
+    """Formats with a scale for each block of elements: not supported."""
     raise op.unsupported(
         "scaled formats", "multiply the operands by their scales, then use tl.dot"
     )

@@ -82,7 +82,9 @@ class FunctionLowering(Writer):
         """Write an operation, and remember its results."""
         handler = HANDLERS.get(op.name)
         if handler is None:
-            raise op.unsupported("it has no rule for it", INSTEAD.get(op.name, ""))
+            raise op.unsupported(
+                "the operation is not implemented", INSTEAD.get(op.name, "")
+            )
         self.check_types(op)
         made = handler(self, op)
         results = made if isinstance(made, list) else [made]

@@ -1,5 +1,5 @@
 # Loads, stores and atomics; see docs/modules/triton-compiler.md.
-"""Memory operations run where they stand; what is loaded goes through a buffer."""
+"""Memory operations run in program order; loaded values go through a buffer."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

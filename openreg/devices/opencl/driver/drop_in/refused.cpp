@@ -11,11 +11,11 @@ namespace {
 constexpr const char* kNoCollectives =
     "OpenCL has no collectives: copy to the CPU, and use the backend 'gloo' there";
 
-// OpenCL: cl_khr_external_memory takes memory of others, and exports none.
+// OpenCL: cl_khr_external_memory imports memory, but does not export it.
 orError_t refuse_sharing(const char* function) {
   return call(function, 0, [] {
     return fail(orErrorNotSupported,
-                "OpenCL shares no memory with other processes: send CPU tensors");
+                "OpenCL cannot share memory with other processes: send CPU tensors");
   });
 }
 

@@ -1,5 +1,5 @@
-// What only a replacement of libopenreg.so needs: kernels that are functions of the
-// host, and what its tests do to the device; see docs/opencl/driver.md.
+// Functions that only a replacement of libopenreg.so needs: kernels that are host
+// functions, and the test interface of the simulator; see docs/opencl/driver.md.
 #include "../host_task.h"
 #include "../memory.h"
 #include "../process.h"
@@ -50,8 +50,9 @@ orError_t orSimReset(void) {
 static orError_t refuse_unless_off(const char* function, bool off) {
   return call(function, 0, [&] {
     if (off) return orSuccess;
-    return fail(orErrorNotSupported,
-                "OpenCL runs commands as they are: only orSimHold changes when");
+    return fail(
+        orErrorNotSupported,
+        "OpenCL cannot simulate this: it supports only orSimHold() and orSimRelease()");
   });
 }
 

@@ -104,7 +104,7 @@ TEST(OpenClProcessTest, CallsOfStaticDestructorsAreRefused) {
 TEST(OpenClProcessTest, PlatformIsChosenByAPartOfItsName) {
   EXPECT_EXIT(startWith("OCLRT_PLATFORM", "portable COMPUTING"), success(), "");
   EXPECT_EXIT(startWith("OCLRT_PLATFORM", "no such"), failure(),
-              "OpenCL with 'no such' in its name.*Portable");
+              "OpenCL platform with 'no such' in its name.*Portable");
 }
 
 TEST(OpenClProcessTest, WholeDevicesAreNotSplit) {
@@ -131,7 +131,7 @@ TEST(OpenClProcessTest, MoreDevicesThanThereAreFailTheStart) {
         setenv("OPENREG_DEVICE_COUNT", "3", 1);
         startWith("OCLRT_SUB_DEVICES", "0");
       },
-      failure(), "has 1 devices, and OPENREG_DEVICE_COUNT asks for 3");
+      failure(), "has 1 devices, but OPENREG_DEVICE_COUNT is 3");
 }
 
 TEST(OpenClProcessTest, WithoutAnImplementationThereAreNoDevices) {

@@ -22,7 +22,7 @@ at::ScalarType or_default(Maybe<at::ScalarType> dtype) {
 c10::Device check_options(Maybe<at::Layout> layout, Maybe<at::Device> device,
                           Maybe<bool> pin) {
   TORCH_CHECK_NOT_IMPLEMENTED(layout.value_or(at::kStrided) == at::kStrided,
-                              "starter: only strided tensors can be made, not ",
+                              "starter: only strided tensors are supported, not ",
                               *layout);
   TORCH_CHECK(!pin.value_or(false), "Only dense CPU tensors can be pinned");
   const bool chosen = device.has_value() && device->has_index();

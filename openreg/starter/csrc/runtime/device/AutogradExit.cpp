@@ -1,4 +1,4 @@
-// Ends the work of autograd's threads; see docs/start/first-backend.md.
+// Waits for autograd's threads at exit; see docs/start/first-backend.md.
 #include "csrc/runtime/device/AutogradExit.h"
 
 #include <ATen/ops/zeros.h>
@@ -12,9 +12,9 @@ namespace starter {
 
 // LITERALINCLUDE START: STARTER_AUTOGRAD_EXIT
 // A thread of autograd drops the Python objects of a backward pass after the pass has
-// returned. If Python has ended by then, the process aborts. A thread takes up the next
-// pass after that, so one more pass on each device, started by a thread that holds no
-// Python objects, shows that the earlier ones are gone.
+// returned. If Python has ended by then, the process aborts. A thread starts the next
+// pass after that, so one more pass on each device, from a thread that holds no Python
+// objects, shows that the earlier passes are released.
 void drain_autograd_threads() noexcept {
   const auto one_pass_on_each_device = [] {
     try {

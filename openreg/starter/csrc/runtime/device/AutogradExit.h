@@ -1,4 +1,4 @@
-// Ends the work of autograd's threads; see docs/start/first-backend.md.
+// Waits for autograd's threads at exit; see docs/start/first-backend.md.
 #pragma once
 
 #include "csrc/Export.h"

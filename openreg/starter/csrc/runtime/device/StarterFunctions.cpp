@@ -8,7 +8,7 @@ namespace starter {
 
 // VENDOR: whether your driver may count its devices before a fork without starting them
 c10::DeviceIndex device_count() noexcept {
-  static const int count = [] {  // kept: a forked child cannot ask the driver
+  static const int count = [] {  // cached: the driver fails in a child
     int answer = 0;
     return orGetDeviceCount(&answer) == orSuccess ? answer : 0;
   }();

@@ -1,4 +1,4 @@
-// The hooks: what torch asks besides operators; see docs/start/first-backend.md.
+// The hooks: what torch calls besides operators; see docs/start/first-backend.md.
 #include <ATen/detail/PrivateUse1HooksInterface.h>
 #include <c10/core/DeviceGuard.h>
 
@@ -12,7 +12,7 @@ namespace {
 struct StarterHooks final : at::PrivateUse1HooksInterface {
   bool isAvailable() const override { return device_count() > 0; }
 
-  // Each backward pass asks this, and reads the stream of each device in use.
+  // Each backward pass calls this, and reads the stream of each device in use.
   // VENDOR: whether your driver starts each device by itself
   bool hasPrimaryContext(c10::DeviceIndex) const override { return is_initialized(); }
 
