@@ -286,7 +286,7 @@ def test_the_pool_of_a_graph_that_is_gone_is_refused():
     graph, _ = capture(lambda: ones(2))
     pool = graph.pool()
     del graph, _
-    with pytest.raises(ValueError, match=r"the pool \(\d+, 0\) is gone"):
+    with pytest.raises(ValueError, match=r"the pool \(\d+, 0\) no longer exists"):
         capture(lambda: ones(2), pool=pool)
     assert not torch.openreg.is_current_stream_capturing()
 
