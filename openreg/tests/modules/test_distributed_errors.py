@@ -32,7 +32,7 @@ def test_the_backend_takes_no_options():
 
 def test_a_torch_without_gloo_is_refused(monkeypatch):
     monkeypatch.setattr(dist, "is_gloo_available", lambda: False)
-    with pytest.raises(RuntimeError, match="occl needs Gloo"):
+    with pytest.raises(RuntimeError, match="occl needs Gloo, and this torch has none"):
         _distributed._make(None, None)
 
 

@@ -248,7 +248,9 @@ def test_a_number_of_each_dtype_reaches_the_kernel():
 
 
 def test_the_operator_behind_item_takes_one_element():
-    with pytest.raises(RuntimeError, match="of 2 elements cannot be converted"):
+    with pytest.raises(
+        RuntimeError, match="of 2 elements cannot be converted to a number"
+    ):
         torch.ops.aten._local_scalar_dense(torch.ones(2, device="openreg"))
 
 
