@@ -5,13 +5,7 @@ from pathlib import Path
 
 import pytest
 from browsing import PHONE, find_chromium, open_page, site_folder
-from checks import (
-    Looks,
-    accessibility_faults,
-    hidden_focus,
-    sideways_scroll,
-    watch,
-)
+from checks import Looks, accessibility_faults, hidden_focus, sideways_scroll, watch
 from links import dead_links
 from playwright.sync_api import Browser
 

@@ -20,7 +20,7 @@ BACKEND += ["openreg/torch_openreg_diagnose"]
 TOOLS = ["setup.py", "noxfile.py", "openreg/starter", "openreg/new_backend.py", "docs"]
 TOOLS += ["openreg/cloning", "openreg/benchmarks", "tests", "openreg/tests/support"]
 READ = re.compile(
-    r"(?:\bgetenv\(|\b(?:get|check)_env\(|\breadVariable\(|\benviron(?:\.get\(|\[))"
+    r"(?:\bgetenv\(|\b(?:get|check)_env\(|\breadVariable\(|\bgetCvar\w+\(\{|\benviron(?:\.get\(|\[))"
     r"\s*(?:[\"'](?P<text>\w+)[\"']|(?P<constant>[A-Z]\w+))(?=(?P<behind>[^\n]{0,4}))"
 )
 WRITTEN = re.compile(r"\]\s*=[^=]")  # an assignment reads nothing

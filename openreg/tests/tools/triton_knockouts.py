@@ -34,7 +34,8 @@ from triton.language.extra import libdevice
 KEPT = Path(__file__).with_suffix(".json")
 PLUGIN = backends["openreg"]
 PARTS = ("driver", "driver.utils", "compiler", "options")
-PACKAGES = [Path(torch.__file__).parent, Path(triton.__file__).parent]
+TORCH, TRITON = Path(torch.__file__).parent, Path(triton.__file__).parent
+STARTS = {TORCH: TORCH.parent, TRITON: TRITON}  # of the names of a package's files
 
 
 # -- what runs without a member --
@@ -190,10 +191,10 @@ def caller(error: BaseException) -> str:
     """
     where = ""
     for frame in traceback.extract_tb(error.__traceback__):
-        for package in PACKAGES:
-            if Path(frame.filename).is_relative_to(package):
-                start = package if package.name == "triton" else package.parent
-                where = f"{Path(frame.filename).relative_to(start)}:{frame.lineno}"
+        file = Path(frame.filename)
+        for package, start in STARTS.items():
+            if file.is_relative_to(package):
+                where = f"{file.relative_to(start)}:{frame.lineno}"
     return where
 
 

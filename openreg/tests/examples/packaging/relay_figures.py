@@ -68,9 +68,13 @@ def figures(jobs: list[Job]) -> dict[str, float]:
 # LITERALINCLUDE END: RELAY_FIGURES
 
 
+def sign(name: str) -> str:
+    return ">" if name == "pass_rate" else "<"
+
+
 def meets(name: str, value: float) -> bool:
     limit = LIMITS[name]
-    return value > limit if name == "pass_rate" else value < limit
+    return value > limit if sign(name) == ">" else value < limit
 
 
 def main(path: str) -> int:
@@ -80,9 +84,8 @@ def main(path: str) -> int:
         return 2
     found = figures(jobs)
     for name, value in found.items():
-        sign = ">" if name == "pass_rate" else "<"
         verdict = "met" if meets(name, value) else "MISSED"
-        print(f"{name:18} {value:6.2f} {sign} {LIMITS[name]:5.2f}  {verdict}")
+        print(f"{name:18} {value:6.2f} {sign(name)} {LIMITS[name]:5.2f}  {verdict}")
     return int(not all(meets(name, value) for name, value in found.items()))
 
 
