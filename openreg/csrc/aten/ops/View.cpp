@@ -9,7 +9,7 @@
 #include <ATen/ops/view_as_real_native.h>
 #include <ATen/ops/view_native.h>
 
-// None of these touches the memory, so ATen's code works for every device. The kernels
+// None of these touches the memory, so ATen's code works on any device. The kernels
 // are registered only for CPU and CUDA, so a backend must register them again.
 namespace openreg {
 

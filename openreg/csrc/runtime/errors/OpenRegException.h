@@ -24,7 +24,7 @@ namespace openreg {
 }  // namespace openreg
 
 // LITERALINCLUDE START: OPENREG_CHECK
-// Makes a driver call, and throws if it fails. Use it for every call, except where an
+// Makes a driver call, and throws if it fails. Use it for each call, except where an
 // error is an expected result (out of memory, not ready) and where nothing may be
 // thrown.
 #define OPENREG_CHECK(CALL)                                                           \

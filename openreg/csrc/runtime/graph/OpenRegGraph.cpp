@@ -109,8 +109,8 @@ void OpenRegGraph::begin_pools(const std::shared_ptr<Capture>& capture) {
   const StreamFilter filter = [capture](const c10::Stream& stream) {
     return capture->has(stream);
   };
-  for_each_cache([](DeviceCachingAllocator&) {
-  });  // throws for invalid settings, before a capture begins
+  // Throws for invalid settings, before a capture begins.
+  for_each_cache([](DeviceCachingAllocator&) {});
   host_pools().begin_allocate_to_pool(pool_, filter);  // refuses one that is recording
   for_each_cache(
       [&](DeviceCachingAllocator& cache) { cache.begin_pool(pool_, filter); });
