@@ -98,6 +98,9 @@ def _clean_device():
     # A thread keeps the map_location of a torch.load that failed; copies read it.
     torch.serialization._serialization_tls.map_location = None
     gc.enable()
+    warns_always = torch.is_warn_always_enabled()
+    torch.set_warn_always(False)
+    assert not warns_always, "this test left torch.set_warn_always(True)"
 
 
 def _environment(env: dict[str, str]) -> dict[str, str]:

@@ -193,6 +193,18 @@ def test_one_graph_is_shared_by_eight_threads():
     assert x.grad.tolist() == [8.0] * 1000
 
 
+def test_refusals_in_eight_threads_leave_the_warnings_of_the_process_as_they_were():
+    x = torch.ones(4, dtype=torch.bool, device="openreg")
+
+    def work(number):
+        for _ in range(200):
+            with pytest.raises(NotImplementedError, match="kthvalue"):
+                torch.kthvalue(x, 1)
+
+    run_threads(work)
+    assert not torch.is_warn_always_enabled()
+
+
 def test_the_threads_of_the_driver_obey_set_num_threads(run_forked):
     program = """
 import os

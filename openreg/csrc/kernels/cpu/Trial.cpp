@@ -5,6 +5,7 @@
 #include <ATen/record_function.h>
 #include <c10/util/Exception.h>
 
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -29,16 +30,30 @@ bool is_about_dtypes(std::string_view message) {
   return false;
 }
 
-// For a scope: a warning that is given once per process is not used up by a trial.
+// For a scope: a warning that is given once per process is not used up by a trial. Of
+// scopes that overlap in several threads, the last one restores the setting.
 class WarnAlways {
  public:
-  WarnAlways() { c10::WarningUtils::set_warnAlways(true); }
-  ~WarnAlways() { c10::WarningUtils::set_warnAlways(before_); }
+  WarnAlways() {
+    const std::lock_guard lock(mutex_);
+    if (scopes_++ == 0) {
+      before_ = c10::WarningUtils::get_warnAlways();
+      c10::WarningUtils::set_warnAlways(true);
+    }
+  }
+  ~WarnAlways() {
+    const std::lock_guard lock(mutex_);
+    if (--scopes_ == 0) {
+      c10::WarningUtils::set_warnAlways(before_);
+    }
+  }
   WarnAlways(const WarnAlways&) = delete;
   WarnAlways& operator=(const WarnAlways&) = delete;
 
  private:
-  bool before_ = c10::WarningUtils::get_warnAlways();
+  static inline std::mutex mutex_;
+  static inline int scopes_ = 0;
+  static inline bool before_ = false;
 };
 
 }  // namespace
