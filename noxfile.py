@@ -34,6 +34,8 @@ from nox_support.environments import (  # noqa: E402
 from nox_support.kit import KIT_SOURCES, install_kit  # noqa: E402
 from nox_support.machine import THIS, check_machine  # noqa: E402
 from nox_support.opencl import OPENCL_PAGES, try_opencl  # noqa: E402
+from nox_support.qemu import try_on_arm  # noqa: E402
+from nox_support.quiet import quietly  # noqa: E402
 from nox_support.releases import compare_releases, try_releases  # noqa: E402
 from nox_support.serving import SERVING_PAGES, try_serving  # noqa: E402
 from nox_support.site import FIRST_PAGES, SITE, find_pages, render  # noqa: E402
@@ -44,6 +46,7 @@ from nox_support.starter import (  # noqa: E402
     write_pages,
 )
 from nox_support.triton import TRITON_PAGES, try_triton  # noqa: E402
+from nox_support.typed import check_types  # noqa: E402
 from nox_support.wheels import check_wheel  # noqa: E402
 
 BUILD = ROOT / "build"
@@ -87,21 +90,6 @@ EXAMPLE_SOURCES = [
     "openreg/tests/tools/sweep_operators.py",
     "requirements/docs.txt",
 ]
-TYPED_PROGRAMS = [
-    "openreg/tests/examples/typed_user.py",
-    "tests/lint_language.py",
-    "tests/lint_repository.py",
-]
-TYPED_TOOLS = ["noxfile.py", "tests/nox_support", "openreg/new_backend.py"]
-TYPED_TOOLS += ["openreg/cloning", "openreg/check_wheel.py", "openreg/merge_wheels.py"]
-TYPED_TOOLS += ["openreg/try_wheel.py", "tests/lint_workflows.py"]
-TYPED_SOURCES = {  # by the environment that has what they import
-    "tests": [
-        *(*TYPED_TOOLS, *PACKAGES, KIT_SOURCES[1], *TYPED_PROGRAMS),
-        *("openreg/triton_openreg/triton_openreg", "openreg/vllm_openreg/vllm_openreg"),
-    ],
-    "docs": ["docs/_ext"],
-}
 BACKEND_TESTS = "openreg/tests"
 # One more than there are cores: tests often wait, for processes, streams and compilers.
 PARALLEL = ["-n", str(min(4, (os.cpu_count() or 1) + 1))]
@@ -179,7 +167,8 @@ def doctest(session: nox.Session) -> None:
 def docs(session: nox.Session) -> None:
     """Build the backend, run every example of the guide, render it to build/site."""
     refuse_arguments(session)
-    build_site(session)
+    with quietly(session, BUILD / "docs.log"):
+        build_site(session)
 
 
 @nox.session(venv_backend="none", default=False)
@@ -267,6 +256,12 @@ def serving(session: nox.Session) -> None:
 
 
 @nox.session(venv_backend="none", default=False)
+def aarch64(session: nox.Session) -> None:
+    """Cross-build for Arm, and run tests under qemu; as root, takes half an hour."""
+    try_on_arm(session, environment(session, "tests"), BACKEND_SOURCES)
+
+
+@nox.session(venv_backend="none", default=False)
 def compiler(session: nox.Session) -> None:
     """Compile the operator database for the device: takes an hour."""
     tools = install_backend(session)
@@ -343,9 +338,7 @@ def lint(session: nox.Session) -> None:
     run(session, tools, "python", "tests/lint_language.py", *files)
     run(session, tools, "python", "tests/sentence_lengths.py")
     run(session, tools, "python", "tests/lint_workflows.py")
-    for name, sources in TYPED_SOURCES.items():  # needs torch and Sphinx
-        python = str(environment(session, name) / "python")
-        run(session, tools, "mypy", "--python-executable", python, *sources)
+    check_types(session, PACKAGES)
     strict.compile_strictly(session, fingerprint(BACKEND_SOURCES))
     arm.compile_for_arm(session, fingerprint(BACKEND_SOURCES))
 
@@ -404,21 +397,18 @@ def run_pages(session: nox.Session, *pages: str, target: Target = HERE) -> Path:
 def run_changed_pages(session: nox.Session) -> Path:
     """Runs the pages whose text or sources changed since their examples all passed."""
     sources = fingerprint(EXAMPLE_SOURCES)
-    stale = {}
-    for page in sorted(str(path.relative_to(ROOT)) for path in find_pages()):
-        if page.startswith((OPENCL_PAGES, TRITON_PAGES, SERVING_PAGES)):  # elsewhere
-            continue
-        stamp = BUILD / "pages" / f"{page.replace('/', '-')}.key"
-        key = fingerprint([page], sources)
-        if not is_current(stamp, key):
-            stale[page] = (stamp, key)
+    pages = sorted(str(path.relative_to(ROOT)) for path in find_pages())
+    elsewhere = (OPENCL_PAGES, TRITON_PAGES, SERVING_PAGES)
+    keys = {p: fingerprint([p], sources) for p in pages if not p.startswith(elsewhere)}
+    stamps = {p: BUILD / "pages" / f"{p.replace('/', '-')}.key" for p in keys}
+    stale = [page for page in keys if not is_current(stamps[page], keys[page])]
     if not stale:
         session.log("examples: unchanged since they passed; nox -s doctest runs them")
         return environment(session, "docs")
-    tools = run_pages(session, *stale)
-    for stamp, key in stale.values():
-        stamp.parent.mkdir(parents=True, exist_ok=True)
-        stamp.write_text(key)
+    tools = run_pages(session, *(stale if len(stale) < len(keys) else []))
+    for page in stale:
+        stamps[page].parent.mkdir(parents=True, exist_ok=True)
+        stamps[page].write_text(keys[page])
     return tools
 
 

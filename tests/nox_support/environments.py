@@ -17,6 +17,7 @@ import nox
 from nox.command import CommandFailed
 
 from nox_support.machine import THIS, Interpreter, choose_python
+from nox_support.quiet import printing
 from nox_support.signals import explain
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -107,7 +108,9 @@ def new_environment(
     # virtualenv comes with nox; Debian's venv module is a separate package.
     virtualenv = [sys.executable, "-m", "virtualenv", "--clear", "--quiet"]
     virtualenv += ["--python", str(python.path)]
-    session.run(*virtualenv, str(home), external=True)
+    virtualenv.append(str(home))
+    with printing(session, *virtualenv) as options:
+        session.run(*virtualenv, external=True, **options)
     return home / "bin"
 
 
@@ -211,10 +214,10 @@ def run(session: nox.Session, tools: Path, *command: str, **options: Any) -> str
     env: dict[str, str | None] = {"PATH": path, "VIRTUAL_ENV": str(tools.parent)}
     env["PYTHONDONTWRITEBYTECODE"] = None  # see --no-compile in environment()
     env |= options.pop("env", {})
+    options |= {"external": True, "env": env}
     try:
-        return str(
-            session.run(program, *command[1:], external=True, env=env, **options)
-        )
+        with printing(session, *command, silent=options.get("silent", False)) as more:
+            return str(session.run(program, *command[1:], **options, **more))
     except CommandFailed as failure:
         status = re.search(r"-?\d+", str(failure))  # "Returned code -6"
         words = explain(" ".join(command), int(status[0]) if status else None)
