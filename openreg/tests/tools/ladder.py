@@ -96,7 +96,8 @@ def build_large(stage: Stage) -> Path:
 
 def compile_large() -> Path:
     package = LARGE / "torch_acme"
-    compile_tree(LARGE, LARGE_BUILD, package)
+    together = "-DCMAKE_UNITY_BUILD=ON"  # files of one batch share torch's headers
+    compile_tree(LARGE, LARGE_BUILD, package, together)
     run_quietly(["cmake", "--install", str(LARGE_BUILD)])
     return package.parent
 
