@@ -27,7 +27,7 @@ namespace openreg {
 // communication library, as ProcessGroupNCCL calls NCCL.
 //
 // Every function checks its tensors, enqueues and returns. Mismatched calls of the
-// ranks, and later failures, become a fault of the device: see WorkOCCL::wait().
+// ranks, and later failures, become a device fault: see WorkOCCL::wait().
 class OPENREG_EXPORT ProcessGroupOCCL final : public c10d::Backend {
  public:
   using Tensors = std::vector<at::Tensor>;

@@ -94,7 +94,7 @@ namespace op = at::_ops;
 namespace meta = at::meta;
 using at::Tensor;
 
-// A caller may give a wrong size of the output: a fault of the device.
+// A caller may give a wrong size of the output: a device fault.
 void repeat_interleave(const Tensor& repeats, std::optional<int64_t>, Tensor& out) {
   cpu::call(
       "repeat_interleave",

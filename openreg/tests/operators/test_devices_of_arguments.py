@@ -49,7 +49,7 @@ def _accepts(name: str) -> bool:
             try:
                 call(op, moved)
             except Exception:
-                torch.accelerator.synchronize()  # a fault of the device is none of them
+                torch.accelerator.synchronize()  # a device fault is none of them
             else:
                 return True
     return False

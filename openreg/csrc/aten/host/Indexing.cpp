@@ -243,7 +243,7 @@ at::Tensor& index_fill_tensor_(at::Tensor& self, int64_t dim, const at::Tensor& 
   return index_fill_scalar_(self, dim, index, value.item());  // waits, as on CUDA
 }
 
-// Too few elements in `source` is a fault of the device, as on CUDA.
+// Too few elements in `source` is a device fault, as on CUDA.
 at::Tensor& masked_scatter_(at::Tensor& self, const at::Tensor& mask,
                             const at::Tensor& source) {
   check_same_device("masked_scatter_", self, mask, source);

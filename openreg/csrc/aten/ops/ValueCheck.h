@@ -9,7 +9,7 @@ namespace openreg {
 enum class ValueRange { Probability, Positive, NotNegative, Finite, FiniteNotNegative };
 
 // Enqueues a kernel that writes to `answer`, one bool, whether each element of `tensor`
-// is in `range`. With `must_hold`, it is a fault of the device where one is not.
+// is in `range`. With `must_hold`, it is a device fault where one is not.
 // `tensor` has a floating point dtype. Null until a file of csrc/kernels sets it: then
 // the host reads the elements.
 inline void (*check_values_kernel)(const at::Tensor& tensor, ValueRange range,

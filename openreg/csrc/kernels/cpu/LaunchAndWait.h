@@ -17,7 +17,7 @@ struct Found {
 };
 
 // A function as device code that leaves its result. Its exception does not become a
-// fault of the device, because the host waits and rethrows it.
+// device fault, because the host waits and rethrows it.
 template <class Function>
 struct Finder;
 template <class Result, class... Parameters>

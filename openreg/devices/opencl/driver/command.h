@@ -31,10 +31,10 @@ class Command {
   cl_event event_ = nullptr;
 };
 
-// orSuccess, orErrorNotReady, or the fault of the device if the command failed. An
+// orSuccess, orErrorNotReady, or the device fault if the command failed. An
 // empty command is complete.
 orError_t query(const Command& command, int device);
-// Waits, and records a failure as a fault of the device.
+// Waits, and records a failure as a device fault.
 void wait_for(const Command& command, int device);
 
 }  // namespace oclrt

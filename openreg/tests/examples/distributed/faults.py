@@ -42,7 +42,7 @@ def main() -> None:
     try:
         globals()[sys.argv[1]](rank == CULPRIT, -torch.ones(3, device="openreg"))
         torch.openreg.synchronize()
-    except RuntimeError as error:  # of the call, or a fault of the device
+    except RuntimeError as error:  # of the call, or a device fault
         print(f"rank {rank}: {str(error).splitlines()[0]}\n", end="")
     flight_recorder.dump("trace/rank_")
     # LITERALINCLUDE END: FAULTS_MAIN

@@ -35,7 +35,7 @@ def program(low: Lowering, op: Operation) -> Value:
 # LITERALINCLUDE START: TRITON_ASSERT
 @lowers("tt.assert")
 def assert_(low: Lowering, op: Operation) -> None:
-    """A fault of the device, with the line of the kernel."""
+    """A device fault, with the line of the kernel."""
     message, _ = string_of(op)
     what = c_string(f"{op.location}: device_assert failed: {message}")
     condition = low.value(op.operands[0])
