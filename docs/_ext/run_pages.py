@@ -242,8 +242,7 @@ def _indent(text: str) -> str:
 def _print_page(result: PageResult) -> None:
     counts = f"{result.run:3d} examples {result.commands:3d} commands"
     state = "ok" if result.ok else "FAILED"
-    line = f"{result.page:44s} {counts} {result.seconds:7.1f} s  {state}"
-    print("\n".join([line, *result.problems]), flush=True)
+    print(f"{result.page:44s} {counts} {result.seconds:7.1f} s  {state}", flush=True)
 
 
 def pages_of_here(docs: Path) -> list[Path]:
@@ -298,7 +297,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if chosen.json:
         chosen.json.parent.mkdir(parents=True, exist_ok=True)
         chosen.json.write_text(json.dumps(counts, indent=2) + "\n", encoding="utf-8")
-    failed = [result.page for result in results if not result.ok]
+    failed = [result for result in results if not result.ok]
+    for result in failed:  # at the end: nox -s docs shows only the last lines
+        print("\n".join(result.problems))
     print(
         f"{len(results)} pages: {counts['run']} of {counts['written']} examples run,"
         f" {counts['commands']} commands, {len(failed)} pages failed"
