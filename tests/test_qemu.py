@@ -17,6 +17,7 @@ REPORT = """<testsuites><testsuite>
 <testcase classname="openreg.tests.runtime.test_stream.TestX" name="c"><failure/>
 </testcase>
 <testcase classname="openreg.tests.runtime.test_stream" name="d"><error/></testcase>
+<testcase classname="openreg.tests.runtime.test_stream_order" name="e"/>
 </testsuite></testsuites>"""
 
 
