@@ -405,6 +405,7 @@ def run_changed_pages(session: nox.Session) -> Path:
     if not stale:
         session.log("examples: unchanged since they passed; nox -s doctest runs them")
         return environment(session, "docs")
+    # Without names all of them run: a command with every name is hard to read.
     tools = run_pages(session, *(stale if len(stale) < len(keys) else []))
     for page in stale:
         stamps[page].parent.mkdir(parents=True, exist_ok=True)

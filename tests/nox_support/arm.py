@@ -13,6 +13,8 @@ from nox_support.environments import ROOT, environment, is_current, run, step
 
 BUILD = ROOT / "build"
 COMPILER = "aarch64-linux-gnu-g++"
+CROSS = ["-DCMAKE_SYSTEM_NAME=Linux", "-DCMAKE_SYSTEM_PROCESSOR=aarch64"]
+CROSS += [f"-DCMAKE_CXX_COMPILER={COMPILER}"]  # what CMake must know
 CHOOSES = re.compile(r"\b__(?:aarch64|x86_64)__\b")
 FLAGS = ["-std=c++20", "-O2", "-fPIC", "-Wall", "-Wextra", "-Werror"]
 FLAGS += ["-DAT_PER_OPERATOR_HEADERS", "-Iopenreg", f"-I{DRIVER / 'include'}"]
@@ -42,8 +44,7 @@ def compile_for_arm(session: nox.Session, key: str) -> None:
     verdict.unlink(missing_ok=True)
     tools = environment(session, "tests")
     configure = ["cmake", "-G", "Ninja", "-S", str(DRIVER), "-B", str(folder), STRICT]
-    configure += ["-DCMAKE_SYSTEM_NAME=Linux", "-DCMAKE_SYSTEM_PROCESSOR=aarch64"]
-    configure += [f"-DCMAKE_CXX_COMPILER={COMPILER}", "-DCMAKE_UNITY_BUILD=ON"]
+    configure += [*CROSS, "-DCMAKE_UNITY_BUILD=ON"]
     with step(session, "compiling the driver for Arm"):
         run(session, tools, *configure, "-DOPENREG_BUILD_TESTS=OFF")
         run(session, tools, "cmake", "--build", str(folder))

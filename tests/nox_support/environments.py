@@ -239,6 +239,12 @@ def refuse_arguments(session: nox.Session) -> None:
         session.error(f"{session.name} takes no arguments, not {session.posargs}")
 
 
+def commit_to_record(session: nox.Session) -> str | None:
+    """The commit, if the arguments are `--record COMMIT`."""
+    words = session.posargs
+    return words[1] if words[:1] == ["--record"] and len(words) == 2 else None
+
+
 def fingerprint(sources: list[str] | list[Path], *more: str) -> str:
     """A hash of files and folders without their tests/, the Python and the compiler."""
     digest = hashlib.sha256()

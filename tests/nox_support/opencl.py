@@ -10,7 +10,14 @@ from typing import Any
 
 import nox
 
-from nox_support.environments import ROOT, fingerprint, is_current, run, step
+from nox_support.environments import (
+    ROOT,
+    commit_to_record,
+    fingerprint,
+    is_current,
+    run,
+    step,
+)
 from nox_support.site import run_pages_with
 from nox_support.starter import WITHOUT_OPENREG
 
@@ -45,8 +52,8 @@ def try_opencl(
         docs_tools: of the environment that runs pages.
         sources: of the backend. With the argument ``drop-in``, the first part is all.
     """
-    recording = session.posargs[:1] == ["--record"] and len(session.posargs) == 2
-    if session.posargs not in ([], ["drop-in"]) and not recording:
+    commit = commit_to_record(session)
+    if session.posargs not in ([], ["drop-in"]) and commit is None:
         session.error(
             "opencl takes no argument, or drop-in, or --record COMMIT, not "
             f"{session.posargs}"
@@ -57,9 +64,9 @@ def try_opencl(
             "Ubuntu: apt-get install), or the OpenCL of your GPU in place of "
             "pocl-opencl-icd"
         )
-    if recording:
+    if commit is not None:
         build_copy(session, tools, sources)
-        record(session, tools, session.posargs[1])
+        record(session, tools, commit)
         return
     try_drop_in(session, tools)
     if session.posargs != ["drop-in"]:

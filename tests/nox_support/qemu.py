@@ -13,10 +13,12 @@ from xml.etree import ElementTree
 
 import nox
 
+from nox_support.arm import COMPILER, CROSS
 from nox_support.driver import DRIVER
 from nox_support.environments import (
     LOCKS,
     ROOT,
+    commit_to_record,
     fingerprint,
     is_current,
     new_environment,
@@ -66,8 +68,8 @@ def try_on_arm(session: nox.Session, tools: Path, sources: list[str]) -> None:
         tools: of the environment in which wheels are built.
         sources: of the backend.
     """
-    recording = session.posargs[:1] == ["--record"] and len(session.posargs) == 2
-    if session.posargs and not recording:
+    commit = commit_to_record(session)
+    if session.posargs and commit is None:
         session.error(f"aarch64 takes nothing, or --record COMMIT: {session.posargs}")
     refuse_machine(session)
     make_tree(session, tools)
@@ -78,8 +80,8 @@ def try_on_arm(session: nox.Session, tools: Path, sources: list[str]) -> None:
     rows += run_tests(session, tools)
     table = ["| tests | passed | failed |", "|---|--:|--:|", *rows]
     session.log("\n".join(table))
-    if recording:
-        record(table, session.posargs[1])
+    if commit is not None:
+        record(table, commit)
 
 
 def refuse_machine(session: nox.Session) -> None:
@@ -87,7 +89,7 @@ def refuse_machine(session: nox.Session) -> None:
     programs = {
         "debootstrap": "debootstrap",
         "qemu-aarch64-static": "qemu-user-static",
-        f"{PREFIX}-g++": f"g++-{PREFIX}",
+        COMPILER: f"g++-{PREFIX}",
     }
     missing = [package for name, package in programs.items() if not shutil.which(name)]
     if missing:
@@ -125,16 +127,6 @@ def make_tree(session: nox.Session, tools: Path) -> None:
     stamp.write_text(key)
 
 
-def cross() -> list[str]:
-    """What CMake needs to know of another processor."""
-    return [
-        "-DCMAKE_SYSTEM_NAME=Linux",
-        "-DCMAKE_SYSTEM_PROCESSOR=aarch64",
-        f"-DCMAKE_C_COMPILER={PREFIX}-gcc",
-        f"-DCMAKE_CXX_COMPILER={PREFIX}-g++",
-    ]
-
-
 def emulated() -> dict[str, str]:
     """The environment in which a program outside of the tree finds its libraries."""
     return {"QEMU_LD_PREFIX": str(TREE), "QEMU_CPU": PROCESSOR}
@@ -143,7 +135,7 @@ def emulated() -> dict[str, str]:
 def build_driver(session: nox.Session, tools: Path) -> None:
     """Build the driver and its C++ tests."""
     configure = ["cmake", "-G", "Ninja", "-S", str(DRIVER), "-B", str(HOME / "driver")]
-    configure += [*cross(), "-DOPENREG_BUILD_TESTS=ON", "-DCMAKE_UNITY_BUILD=ON"]
+    configure += [*CROSS, "-DOPENREG_BUILD_TESTS=ON", "-DCMAKE_UNITY_BUILD=ON"]
     configure.append(f"-DGTest_DIR={TREE}/usr/lib/{PREFIX}/cmake/GTest")
     with step(session, "building the driver for Arm"):
         run(session, tools, *configure, silent=True)
@@ -153,7 +145,7 @@ def build_driver(session: nox.Session, tools: Path) -> None:
 
 def build_wheel(session: nox.Session, tools: Path, key: str) -> None:
     """Build the wheel as for this machine, with the settings of another Python."""
-    stamp = HOME / ".wheel-key"
+    stamp = BACKEND / ".key"  # a new tree has no wheel
     if is_current(stamp, key):
         return
     python = new_environment(session, "aarch64")  # with the packages of the other one
@@ -162,13 +154,17 @@ def build_wheel(session: nox.Session, tools: Path, key: str) -> None:
     shutil.copy(TREE / f"usr/lib/python3.11/{settings}.py", packages)
     (packages / "arm.pth").write_text(f"{SITE}\n")
     headers = sysconfig.get_path("include")
+    for old in HOME.glob("*.whl"):
+        old.unlink()
+    options = [*CROSS, f"-DCMAKE_C_COMPILER={PREFIX}-gcc"]
+    options.append(f"-DPython_INCLUDE_DIR={headers}")
     path = os.pathsep.join([str(python), str(tools), os.environ["PATH"]])
     # LITERALINCLUDE START: CROSS_WHEEL
     env = {
         "PATH": path,
         "_PYTHON_HOST_PLATFORM": "linux-aarch64",
         "_PYTHON_SYSCONFIGDATA_NAME": settings,
-        "CMAKE_ARGS": " ".join([*cross(), f"-DPython_INCLUDE_DIR={headers}"]),
+        "CMAKE_ARGS": " ".join(options),
     }
     flags = ["--no-build-isolation", "--no-deps", "-w", str(HOME)]
     with step(session, "building the wheel for Arm"):

@@ -46,14 +46,12 @@ def printing(
     with _log.open("a", encoding="utf-8") as file:
         print("$", *command, file=file, flush=True)
         start = file.tell()
-        with contextlib.ExitStack() as shown:
-            shown.enter_context(progress(_log))
-            try:
+        try:
+            with progress(_log):
                 yield {"stdout": file, "log": False}
-            except CommandFailed:
-                shown.close()
-                session.warn(_explain(_log, start))
-                raise
+        except CommandFailed:
+            session.warn(_explain(_log, start))
+            raise
 
 
 @contextlib.contextmanager

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import nox
 
-from nox_support.environments import run, step
+from nox_support.environments import commit_to_record, run, step
 from nox_support.kit import install_package
 from nox_support.site import run_pages_with, with_packages_of
 
@@ -30,14 +30,14 @@ def try_triton(
         parallel: arguments for pytest.
     """
     arguments = session.posargs
-    recording = arguments[:1] == ["--record"] and len(arguments) == 2
-    if arguments not in ([], ["short"]) and not recording:
+    commit = commit_to_record(session)
+    if arguments not in ([], ["short"]) and commit is None:
         session.error(
             f"triton takes no argument, or short, or --record COMMIT, not {arguments}"
         )
     install_package(session, tools, "Triton backend", SOURCES)
-    if recording:
-        record(session, tools, arguments[1])
+    if commit is not None:
+        record(session, tools, commit)
         return
     fewer = ["--deselect", ZOO] if arguments else []
     with step(session, "tests of the Triton backend"):
