@@ -57,6 +57,25 @@ PROGRAMS = [
     "; PYTHONPATH=late python -c 'import late_module, sys"
     "; print(late_module.__file__, sys.path[1])'",
     "python -c 'import sys; print(sys.path[1:])'",
+    # What the compiler imports is there when it is imported.
+    "python -c 'import torch; print(torch.fx.experimental.symbolic_shapes)' 2>&1"
+    " | tail -n 1",
+    'python -c \'import torch.distributed.tensor as t, sys; n = "torch._dynamo"'
+    "; print(n in sys.modules, t.__spec__.name, t.__package__, t.__spec__.loader)"
+    "; import torch._dynamo.config; print(n in sys.modules, torch._dynamo.config)"
+    '; print(sorted(n for n in sys.modules if n.startswith(("torch", "sym"))))\''
+    " | sed 's/at 0x[0-9a-f]*//'",
+    "python -c 'import sympy, sys; print(sympy.Integer(1), \"torch\" in sys.modules)'",
+    "python -c 'import torch._dynamo as d; print(d.code_context); d.reset()'"
+    " | sed 's/at 0x[0-9a-f]*//'",
+    # What it does at the end, and only then.
+    "python -c 'import atexit, torch"
+    "; n = atexit._ncallbacks(); import torch._dynamo"
+    "; print(atexit._ncallbacks() - n)'",
+    # As torch.distributed.run starts a rank.
+    "echo 'import sys, torch; print(sys.argv, torch.get_num_threads())' > rank.py"
+    "; OMP_NUM_THREADS=1 TORCH_NCCL_ASYNC_ERROR_HANDLING=1 python -u rank.py -u",
+    "OMP_NUM_THREADS=3 python -c 'import torch; print(torch.get_num_threads())'",
 ]
 
 
@@ -78,8 +97,9 @@ def test_a_copy_is_a_fork_and_other_programs_are_not(warm, tmp_path):
     asked = f"import os; print(os.readlink('/proc/self/exe') == {real!r})"
     env = warm.env
     assert run(f'python -c "{asked}"', env, tmp_path)[1] == "True\n"
-    parents = {run(f'python -c "{program}"', env, tmp_path)[1] for _ in range(2)}
-    assert str(os.getpid()) not in parents
+    (tmp_path / "rank.py").write_text(program)
+    for command in (f'python -c "{program}"', "OMP_NUM_THREADS=1 python -u rank.py"):
+        assert run(command, env, tmp_path)[1] not in ("", f"{os.getpid()}\n")
     # The shell execs the real Python, whose parent is this process.
     assert (
         run(f'python -c "{program} # ctypes"', env, tmp_path)[1] == f"{os.getpid()}\n"

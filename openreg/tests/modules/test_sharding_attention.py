@@ -173,6 +173,36 @@ def test_a_program_that_imported_dtensor_before_the_backend(run_python):
     assert result.returncode == 0, result.stderr
 
 
+def test_the_import_hook_of_another_library_is_kept(run_python):
+    result = run_python("""
+        import sys, torch, inspect
+        from importlib import import_module
+        name, ran = "torch.distributed.tensor", []
+        mine = import_module("torch_openreg.openreg._sharding")._Finder
+
+        class Another(mine):
+            def find_spec(self, *args):
+                spec = super().find_spec(*args)
+                if spec is not None:
+                    spec.loader.create_module = lambda spec: ran.append(spec.name)
+                return spec
+
+        sys.meta_path.append(Another())
+        sys.meta_path.append(sys.meta_path.pop(-2))
+        first = [type(finder) for finder in sys.meta_path]
+        assert first.index(mine) < first.index(Another) < len(first) - 1
+        import torch.distributed.tensor as dtensor
+        assert ran == [name], ran
+        assert type(dtensor.__spec__.loader).__name__ == "SourceFileLoader"
+        assert dtensor.__loader__ is dtensor.__spec__.loader
+        assert "DTensor" in inspect.getsource(dtensor)
+        known = dtensor.DTensor._op_dispatcher.sharding_propagator.op_strategy_funcs
+        attention = torch.ops.aten._scaled_dot_product_fused_attention_overrideable
+        assert attention.default in known
+    """)
+    assert result.returncode == 0, result.stderr
+
+
 def without(state):
     """Return what attention says on a rank without registrations."""
     from torch.distributed.tensor import DTensor

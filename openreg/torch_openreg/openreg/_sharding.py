@@ -1,6 +1,7 @@
 # Registers with DTensor how attention may be split; see docs/modules/sharding.md.
 """Sharding strategies of the operators that torch has no strategy for."""
 
+import importlib.abc
 import importlib.machinery
 import sys
 from collections.abc import Sequence
@@ -133,24 +134,36 @@ def _add_strategies() -> None:
 # LITERALINCLUDE END: SHARDING_ADD
 
 
-# LITERALINCLUDE START: SHARDING_REGISTER
-class _Loader(importlib.machinery.SourceFileLoader):
+class _Loader(importlib.abc.Loader):
+    """Runs a module with the loader that it would have, then adds the strategies."""
+
+    def __init__(self, own: importlib.abc.Loader) -> None:
+        self.create_module = own.create_module  # type: ignore[method-assign]
+        self._own = own
+
+    # LITERALINCLUDE START: SHARDING_LOADER
     def exec_module(self, module: ModuleType) -> None:
-        super().exec_module(module)
+        assert module.__spec__ is not None
+        module.__spec__.loader = module.__loader__ = self._own
+        self._own.exec_module(module)
         _add_strategies()
+        # LITERALINCLUDE END: SHARDING_LOADER
 
 
+# LITERALINCLUDE START: SHARDING_REGISTER
 class _Finder:
-    """Finds DTensor where Python does, with a loader that adds the strategies."""
+    """Finds DTensor where the finders behind it do, and wraps its loader."""
 
     def find_spec(
-        self, name: str, path: Sequence[str] | None, target: object = None
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
         if name != _DTENSOR:
             return None
-        spec = importlib.machinery.PathFinder.find_spec(name, path)
-        if spec is not None and spec.origin is not None:
-            spec.loader = _Loader(name, spec.origin)
+        rest = sys.meta_path[sys.meta_path.index(self) + 1 :]
+        found = (finder.find_spec(name, path, target) for finder in rest)
+        spec = next(filter(None, found), None)  # (1)
+        if spec is not None and spec.loader is not None:
+            spec.loader = _Loader(spec.loader)
         return spec
 
 
@@ -159,7 +172,7 @@ def _register() -> None:
     if _DTENSOR in sys.modules:
         _add_strategies()
     else:
-        sys.meta_path.insert(0, _Finder())  # (1)
+        sys.meta_path.insert(0, _Finder())  # (2)
 
 
 # LITERALINCLUDE END: SHARDING_REGISTER

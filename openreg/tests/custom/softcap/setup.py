@@ -20,6 +20,7 @@ class CMakeBuild(build_ext):
         configure = ["cmake", "-G", "Ninja", "-S", ROOT, "-B", build]
         configure += [
             "-DCMAKE_BUILD_TYPE=Release",
+            "-DCMAKE_UNITY_BUILD=ON",  # torch's headers are compiled once
             f"-DPython_EXECUTABLE={sys.executable}",
             f"-DCMAKE_PREFIX_PATH={torch_openreg.utils.cmake_prefix_path}",
             f"-DCMAKE_INSTALL_PREFIX={package}",
