@@ -44,8 +44,9 @@ LIMITS = ("AS", "CORE", "CPU", "DATA", "FSIZE", "MEMLOCK", "NOFILE", "NPROC", "S
 ASK = """#!{python} -IS
 import os, resource, signal, socket, sys
 line, real = {line!r}, {python!r}
-unbuffered = os.environ.get("PYTHONUNBUFFERED") and sys.argv[1:2] == ["-u"]
-argv, env = sys.argv[2 if unbuffered else 1 :], dict(os.environ)
+argv, env = sys.argv[1:], dict(os.environ)
+if argv[:1] == ["-u"] and "PYTHONUNBUFFERED" in env:
+    argv = argv[1:]
 early = {{k: v for k, v in env.items() if k.startswith({early!r})}}
 for name in {late!r}:
     early.pop(name, None)
