@@ -23,7 +23,7 @@ import sys
 import types
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 # Each needs the ones before it; a copy hides what it has not imported.
 IMPORTED = (
@@ -32,23 +32,22 @@ IMPORTED = (
     "torch.distributed.tensor.experimental",
     "torch._dynamo",
 )
-AtExit = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
+
+
+class Group(NamedTuple):
+    """The modules that one import added, and what they do when the process ends."""
+
+    modules: dict[str, types.ModuleType]
+    at_exit: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]]
 
 
 class Kept(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Gives what was imported before the fork when it is imported.
+    """Gives what was imported before the fork when it is imported."""
 
-    Each of `groups` holds the modules that one import added, the first those of torch,
-    and what these do when the process ends.
-    """
-
-    def __init__(self, groups: list[tuple[list[str], list[AtExit]]]) -> None:
-        self._groups = [
-            {name: sys.modules[name] for name in names} for names, _ in groups
-        ]
-        self._at_exit = [calls for _, calls in groups]
+    def __init__(self, groups: list[Group]) -> None:
+        self._groups = groups  # of IMPORTED, in this order
         self._hidden: list[tuple[types.ModuleType, str, str]] = []
-        for name in (name for names, _ in groups[1:] for name in names):
+        for name in (name for group in groups[1:] for name in group.modules):
             package, _, last = name.rpartition(".")
             if package.split(".")[0] != "torch":
                 continue
@@ -57,18 +56,19 @@ class Kept(importlib.abc.MetaPathFinder, importlib.abc.Loader):
                 delattr(owner, last)
                 self._hidden.append((owner, last, name))
         for group in self._groups:
-            for name in group:
+            for name in group.modules:
                 del sys.modules[name]
 
     def forget(self, name: str) -> None:
         """Let this module be read anew: it is the program."""
         for group in self._groups:
-            group.pop(name, None)
+            group.modules.pop(name, None)
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        module = next((group[name] for group in self._groups if name in group), None)
-        if module is None:
+        found = [group for group in self._groups if name in group.modules]
+        if not found:
             return None
+        module = found[0].modules[name]
         made = module.__spec__  # builds read from it where torch is
         origin = made.origin if made is not None else None
         state = (module, made)
@@ -85,13 +85,14 @@ class Kept(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         name, module.__spec__ = spec.name, spec.loader_state[1]
         if name.split(".")[0] != "torch":
             return  # a library, alone
-        number = next(i for i, group in enumerate(self._groups) if name in group)
+        number = next(i for i, it in enumerate(self._groups) if name in it.modules)
         for needed in IMPORTED[:number]:  # a backend may wait for them
             importlib.import_module(needed)
-        for each, kept in self._groups[number].items():
+        group = self._groups[number]
+        for each, kept in group.modules.items():
             sys.modules.setdefault(each, kept)
-        self._groups[number].clear()
-        for function, args, kwargs in self._at_exit[number]:
+        group.modules.clear()
+        for function, args, kwargs in group.at_exit:
             atexit.register(function, *args, **kwargs)
         for package, last, each in self._hidden:
             if each in sys.modules:
@@ -100,13 +101,13 @@ class Kept(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             module._import_device_backends()
 
 
-def import_group(name: str) -> tuple[list[str], list[AtExit]]:
-    """Import a module; return what it imported, and would call at the end."""
+def import_group(name: str) -> Group:
+    """Import a module, and hold back what it would do when the process ends."""
     before, register = set(sys.modules), atexit.register
-    calls: list[AtExit] = []
+    group = Group({}, [])
 
     def keep(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        calls.append((function, args, kwargs))
+        group.at_exit.append((function, args, kwargs))
         return function
 
     atexit.register = keep  # type: ignore[assignment]
@@ -114,10 +115,12 @@ def import_group(name: str) -> tuple[list[str], list[AtExit]]:
         importlib.import_module(name)
     finally:
         atexit.register = register
-    return [name for name in sys.modules if name not in before], calls
+    new = {each: module for each, module in sys.modules.items() if each not in before}
+    group.modules.update(new)
+    return group
 
 
-def serve(number: int) -> tuple[list[str], list[tuple[list[str], list[AtExit]]]]:
+def serve(number: int) -> tuple[list[str], list[Group]]:
     """Fork a copy for each request; return, in that copy, its arguments."""
     groups = [import_group(name) for name in IMPORTED]
     gc.freeze()  # else a copy touches all of torch when it collects garbage at its end

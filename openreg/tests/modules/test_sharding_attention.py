@@ -176,9 +176,8 @@ def test_a_program_that_imported_dtensor_before_the_backend(run_python):
 def test_the_import_hook_of_another_library_is_kept(run_python):
     result = run_python("""
         import sys, torch, inspect
-        from importlib import import_module
+        from torch_openreg.openreg._sharding import _Finder as mine
         name, ran = "torch.distributed.tensor", []
-        mine = import_module("torch_openreg.openreg._sharding")._Finder
 
         class Another(mine):
             def find_spec(self, *args):
@@ -187,8 +186,7 @@ def test_the_import_hook_of_another_library_is_kept(run_python):
                     spec.loader.create_module = lambda spec: ran.append(spec.name)
                 return spec
 
-        sys.meta_path.append(Another())
-        sys.meta_path.append(sys.meta_path.pop(-2))
+        sys.meta_path.insert(-1, Another())
         first = [type(finder) for finder in sys.meta_path]
         assert first.index(mine) < first.index(Another) < len(first) - 1
         import torch.distributed.tensor as dtensor

@@ -138,8 +138,10 @@ class _Loader(importlib.abc.Loader):
     """Runs a module with the loader that it would have, then adds the strategies."""
 
     def __init__(self, own: importlib.abc.Loader) -> None:
-        self.create_module = own.create_module  # type: ignore[method-assign]
         self._own = own
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
+        return self._own.create_module(spec)
 
     # LITERALINCLUDE START: SHARDING_LOADER
     def exec_module(self, module: ModuleType) -> None:
