@@ -83,12 +83,15 @@ class Kept(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         """The module ran before the fork. With one of torch, its group is back."""
         spec: Any = module.__spec__
         name, module.__spec__ = spec.name, spec.loader_state[1]
-        if name.split(".")[0] != "torch":
-            return  # a library, alone
         number = next(i for i, it in enumerate(self._groups) if name in it.modules)
+        group = self._groups[number]
+        if name.split(".")[0] != "torch":  # a library, alone
+            if not hasattr(module, "__path__"):  # a C extension's own: no file has them
+                inner = {k: v for k, v in group.modules.items() if k.startswith(f"{name}.")}
+                sys.modules.update(inner)
+            return
         for needed in IMPORTED[:number]:  # a backend may wait for them
             importlib.import_module(needed)
-        group = self._groups[number]
         for each, kept in group.modules.items():
             sys.modules.setdefault(each, kept)
         group.modules.clear()

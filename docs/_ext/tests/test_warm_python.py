@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from run_pages import page_environment
 from warm_python import WarmPython
+from warm_server import Kept, import_group
 
 
 @pytest.fixture(scope="module")
@@ -117,3 +118,18 @@ def test_a_copy_ends_with_the_program_that_asked(warm, tmp_path):
     asker.communicate()
     assert select.select([done], [], [], 20)[0], "the copy is still running"
     os.close(done)
+
+
+def test_what_a_module_itself_put_beside_it_comes_back_with_it(tmp_path, monkeypatch):
+    """As a C extension does; Triton's is one."""
+    source = "import sys, types\ninner = types.ModuleType('outside.inner')\n"
+    source += "inner.deep = sys.modules['outside.inner.deep'] = types.ModuleType('deep')\n"
+    (tmp_path / "outside.py").write_text(f"{source}sys.modules['outside.inner'] = inner\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    finder = Kept([import_group("outside")])
+    assert not [name for name in sys.modules if name.startswith("outside")]
+    monkeypatch.setattr(sys, "meta_path", [finder, *sys.meta_path])
+    from outside.inner import deep  # type: ignore[import-not-found]
+
+    assert sys.modules.pop("outside.inner.deep") is deep
+    del sys.modules["outside"], sys.modules["outside.inner"]
