@@ -184,6 +184,22 @@ def test_loops_of_the_cpp_scheduling_cannot_be_reindexed():
         call(x)
 
 
+def test_a_concatenation_of_computed_indices():
+    """Inductor fails before it generates code; the Triton backend trains T5 around it."""
+
+    def pad(x):
+        at = torch.arange(4, device=x.device)
+        return torch.cat([x[(at - at[:, None]).clamp(max=0).neg()], x.expand(4, 4)], 1)
+
+    x = torch.arange(4.0)
+    assert torch.compile(pad)(x).equal(pad(x))
+    with pytest.raises(torch._inductor.exc.InductorError, match="is not comparable"):
+        torch.compile(pad)(x.to("openreg"))
+    limits = ("max_pointwise_cat_inputs", "max_complex_pointwise_cat_inputs")
+    with torch._inductor.config.patch(dict.fromkeys(limits, 0)):
+        assert torch.compile(pad)(x.to("openreg")).cpu().equal(pad(x))
+
+
 def test_a_device_that_inductor_does_not_know_has_the_backend_of_cuda():
     from torch._inductor.utils import get_current_backend
 

@@ -54,10 +54,15 @@ def zoo():
 MODELS, train = zoo()
 
 
+# torch does not compile T5's padded bias; see docs/ship/known-gaps-compiler.md.
+NO_FUSED_CAT = {"max_pointwise_cat_inputs": 0, "max_complex_pointwise_cat_inputs": 0}
+
+
 @pytest.mark.filterwarnings("ignore")  # of transformers, as in nox -s clients
 @pytest.mark.parametrize("name", MODELS)
 def test_a_model_of_the_zoo(name, triton_inductor):
-    losses = train(name, "openreg", compiled=True)
+    with torch._inductor.config.patch(NO_FUSED_CAT if name == "t5" else {}):
+        losses = train(name, "openreg", compiled=True)
     assert torch._dynamo.utils.counters["stats"]["unique_graphs"] > 0
     assert losses[-1] < losses[0]
     assert_close(losses, train(name, "cpu"), rtol=0, atol=1e-5)
