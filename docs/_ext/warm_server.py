@@ -86,9 +86,9 @@ class Kept(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         number = next(i for i, it in enumerate(self._groups) if name in it.modules)
         group = self._groups[number]
         if name.split(".")[0] != "torch":  # a library, alone
-            if not hasattr(module, "__path__"):  # a C extension's own: no file has them
-                inner = {k: v for k, v in group.modules.items() if k.startswith(f"{name}.")}
-                sys.modules.update(inner)
+            if not hasattr(module, "__path__"):  # no file has what is inside
+                for each in [it for it in group.modules if it.startswith(f"{name}.")]:
+                    sys.modules[each] = group.modules[each]
             return
         for needed in IMPORTED[:number]:  # a backend may wait for them
             importlib.import_module(needed)

@@ -120,11 +120,16 @@ def test_a_copy_ends_with_the_program_that_asked(warm, tmp_path):
     os.close(done)
 
 
+# What the import of a C extension with modules of its own does; Triton's is one.
+OUTSIDE = """\
+import sys, types
+inner = sys.modules["outside.inner"] = types.ModuleType("outside.inner")
+inner.deep = sys.modules["outside.inner.deep"] = types.ModuleType("outside.inner.deep")
+"""
+
+
 def test_what_a_module_itself_put_beside_it_comes_back_with_it(tmp_path, monkeypatch):
-    """As a C extension does; Triton's is one."""
-    source = "import sys, types\ninner = types.ModuleType('outside.inner')\n"
-    source += "inner.deep = sys.modules['outside.inner.deep'] = types.ModuleType('deep')\n"
-    (tmp_path / "outside.py").write_text(f"{source}sys.modules['outside.inner'] = inner\n")
+    (tmp_path / "outside.py").write_text(OUTSIDE)
     monkeypatch.syspath_prepend(tmp_path)
     finder = Kept([import_group("outside")])
     assert not [name for name in sys.modules if name.startswith("outside")]

@@ -185,7 +185,7 @@ def test_loops_of_the_cpp_scheduling_cannot_be_reindexed():
 
 
 def test_a_concatenation_of_computed_indices():
-    """Inductor fails before it generates code; the Triton backend trains T5 around it."""
+    """Inductor fails before it generates code, so T5 is trained around it."""
 
     def pad(x):
         at = torch.arange(4, device=x.device)
