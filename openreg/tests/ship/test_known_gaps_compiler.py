@@ -101,6 +101,7 @@ LINES = {
     "torch/_inductor/codegen/wrapper_fxir.py:311": "CachingAutotuner",
     "torch/_subclasses/fake_impls.py:1821": "_conv_determine_backend_memory_format",
     "torch/_inductor/scheduler.py:7019": "red_numel * red_rnumel",
+    "torch/_inductor/lowering.py:1737": "Identity(idx_load[dim]",
     "torch/_prims/rng_prims.py:191": "Backend not supported",
     "torch/utils/_triton.py:200": "triton_supported_devices",
     "torch/_inductor/utils.py:101": "GPU_TYPES",
