@@ -165,7 +165,7 @@ def doctest(session: nox.Session) -> None:
 
 @session_without_venv
 def docs(session: nox.Session) -> None:
-    """Build the backend, run every example of the guide, render it to build/site."""
+    """Build the backend, render the guide to build/site, run all its examples."""
     refuse_arguments(session)
     with quietly(session, BUILD / "docs.log"):
         build_site(session)
@@ -384,17 +384,16 @@ def install_backend(session: nox.Session, target: Target = HERE) -> Path:
     return tools
 
 
-def run_pages(session: nox.Session, *pages: str, target: Target = HERE) -> Path:
-    """Runs the examples of all pages; the tools of the `docs` environment."""
+def run_pages(session: nox.Session, *pages: str, target: Target = HERE) -> None:
+    """Runs the examples of these pages, or of all."""
     install_backend(session, target)
     tools = environment(session, "docs", target)
     with step(session, "running the examples of the guide"):
         script, report = "docs/_ext/run_pages.py", f"build/{target.named('pages')}.json"
         run(session, tools, "python", script, "--json", report, *pages)
-    return tools
 
 
-def run_changed_pages(session: nox.Session) -> Path:
+def run_changed_pages(session: nox.Session) -> None:
     """Runs the pages whose text or sources changed since their examples all passed."""
     sources = fingerprint(EXAMPLE_SOURCES)
     pages = sorted(str(path.relative_to(ROOT)) for path in find_pages())
@@ -404,24 +403,24 @@ def run_changed_pages(session: nox.Session) -> Path:
     stale = [page for page in keys if not is_current(stamps[page], keys[page])]
     if not stale:
         session.log("examples: unchanged since they passed; nox -s doctest runs them")
-        return environment(session, "docs")
+        return
     # Without names all of them run: a command with every name is hard to read.
-    tools = run_pages(session, *(stale if len(stale) < len(keys) else []))
+    run_pages(session, *(stale if len(stale) < len(keys) else []))
     for page in stale:
         stamps[page].parent.mkdir(parents=True, exist_ok=True)
         stamps[page].write_text(keys[page])
-    return tools
 
 
 def build_site(session: nox.Session) -> None:
     check_machine(session)
     key = fingerprint(SITE_SOURCES)
     measure_operators(session)
-    tools = run_changed_pages(session)
-    render(session, tools, SITE_SOURCES)
-    (SITE / ".key").write_text(key)
+    render(session, environment(session, "docs"), SITE_SOURCES)
     index = SITE / "index.html"
-    session.log(f"The guide is ready. Open {index}")
+    session.log(f"Now you can read the guide, while its examples run: {index}")
+    run_changed_pages(session)
+    (SITE / ".key").write_text(key)
+    session.log(f"The guide is ready, and its examples passed. Open {index}")
     session.log(f"or, in a browser, {index.as_uri()}")
 
 

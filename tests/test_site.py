@@ -1,5 +1,8 @@
 """Tests of nox_support/site.py: when a page alone is rendered, and when all are."""
 
+import contextlib
+import shutil
+
 import pytest
 from nox_support import environments, site
 from recording import RecordingSession, Refused
@@ -96,3 +99,24 @@ def test_no_page_of_an_earlier_site_survives(guide):
     change(guide, "# Title", "# Another")
     rendered(guide)
     assert not (site.SITE / "removed.html").exists()
+
+
+def test_the_guide_is_there_while_its_examples_run(noxfile, monkeypatch, guide):
+    def run_examples(session):
+        assert session.said[-1].endswith(f"{site.SITE}/index.html")
+        if fails:
+            raise Refused("examples")
+
+    for name in ("check_machine", "measure_operators"):
+        monkeypatch.setattr(noxfile, name, lambda session: None)
+    monkeypatch.setattr(noxfile, "SITE", site.SITE)
+    monkeypatch.setattr(noxfile, "SITE_SOURCES", SOURCES)
+    monkeypatch.setattr(noxfile, "environment", lambda session, name: guide)
+    monkeypatch.setattr(noxfile, "run_changed_pages", run_examples)
+    key = site.SITE / ".key"
+    for fails in (True, False):
+        session = RecordingSession(lambda *command: site.SITE.mkdir(parents=True) or "")
+        with pytest.raises(Refused) if fails else contextlib.nullcontext():
+            noxfile.build_site(session)
+        assert key.exists() != fails  # nox -s browser must not take a site that fails
+        shutil.rmtree(site.SITE)
