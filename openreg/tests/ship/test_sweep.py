@@ -31,7 +31,6 @@ from sweep.overloads import overloads
 from sweep.table import table
 from sweep.ways import WAYS, call
 
-# One test is one process. The parts take about equally long.
 PARTS = {
     "float32, backward": lambda case: case[1:] == ("float32", "backward"),
     "float32": lambda case: case.dtype == "float32" and case.way != "backward",
@@ -43,12 +42,17 @@ PARTS = {
 }
 
 
+@pytest.fixture(scope="module")
+def every_verdict():
+    """In one process for all parts: to import the database takes seconds."""
+    return runner.run_all(all_cases(), runner.QUICK)
+
+
 @pytest.mark.parametrize("part", PARTS)
-def test_every_operator_is_right(part):
-    cases = [case for case in all_cases() if PARTS[part](case)]
-    verdicts = runner.run_all(cases, runner.QUICK)
+def test_every_operator_is_right(part, every_verdict):
+    verdicts = [verdict for verdict in every_verdict if PARTS[part](verdict.case)]
     assert not problems(verdicts), table(verdicts)
-    assert sum(verdict.samples for verdict in verdicts) > 1.5 * len(cases)
+    assert sum(verdict.samples for verdict in verdicts) > 1.5 * len(verdicts)
 
 
 # Of the other ways, the tests check a fixed part: `nox -s sweep` takes minutes.
