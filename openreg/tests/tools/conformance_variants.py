@@ -17,7 +17,7 @@ from conformance.shim import run_behind_shim  # noqa: E402
 from conformance.variants import VARIANTS, Variant  # noqa: E402
 from torch_conformance._load import import_torch, load  # noqa: E402
 from torch_conformance._report import Report  # noqa: E402
-from torch_conformance._runner import Case, Result, results, select  # noqa: E402
+from torch_conformance._runner import results, select  # noqa: E402
 
 HEAD = """\
 ## Slow and small devices
@@ -54,14 +54,11 @@ def judge_here(number: int, words: Sequence[str]) -> Judged:
     """What ``judge_variants`` starts, where the shim is loaded."""
     cases = [case for case in select(range(6), words) if case.area not in LONG]
     plant = VARIANTS[number].plant
-
-    def judge(cases: Sequence[Case], jobs: int) -> dict[str, Result]:
-        found = results(cases, "openreg", module=None, jobs=jobs, prepare=plant)
-        return {result.case: result for result in found}
-
-    found = judge(cases, jobs=12)  # on a slow device most of them wait
+    options = {"module": None, "jobs": 2, "prepare": plant}
+    found = {it.case: it for it in results(cases, "openreg", **options)}
     failed = [case for case in cases if not found[case.name].passed]
-    found |= judge(failed, jobs=2)  # a busy machine also makes a case fail
+    # A busy machine also makes a case fail.
+    found |= {it.case: it for it in results(failed, "openreg", **options)}
     report = Report("openreg", "", list(found.values()))
     outcomes = {it.case: it.detail for it in found.values() if not it.passed}
     print(VARIANTS[number].name, outcomes, report.capabilities, file=sys.stderr)
