@@ -1,7 +1,7 @@
 """Tests of nox_support/site.py: when a page alone is rendered, and when all are."""
 
 import contextlib
-import shutil
+from functools import partial
 
 import pytest
 from nox_support import environments, site
@@ -23,16 +23,16 @@ def guide(monkeypatch, tmp_path):
     return tmp_path
 
 
+def sphinx(*command, fails=False):
+    site.SITE.mkdir(parents=True, exist_ok=True)
+    if fails:
+        raise Refused(command)
+    return ""
+
+
 def rendered(guide, fails=False):
     """Render; return whether every page was read."""
-
-    def sphinx(*command):
-        site.SITE.mkdir(parents=True, exist_ok=True)
-        if fails:
-            raise Refused(command)
-        return ""
-
-    session = RecordingSession(sphinx)
+    session = RecordingSession(partial(sphinx, fails=fails))
     if fails:
         with pytest.raises(Refused):
             site.render(session, guide, SOURCES)
@@ -115,8 +115,7 @@ def test_the_guide_is_there_while_its_examples_run(noxfile, monkeypatch, guide):
     monkeypatch.setattr(noxfile, "run_changed_pages", run_examples)
     key = site.SITE / ".key"
     for fails in (True, False):
-        session = RecordingSession(lambda *command: site.SITE.mkdir(parents=True) or "")
+        session = RecordingSession(sphinx)
         with pytest.raises(Refused) if fails else contextlib.nullcontext():
             noxfile.build_site(session)
         assert key.exists() != fails  # nox -s browser must not take a site that fails
-        shutil.rmtree(site.SITE)

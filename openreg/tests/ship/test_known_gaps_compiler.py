@@ -194,7 +194,8 @@ def test_a_concatenation_of_computed_indices():
 
     x = torch.arange(4.0)
     assert torch.compile(pad)(x).equal(pad(x))
-    with pytest.raises(torch._inductor.exc.InductorError, match="is not comparable"):
+    message = "ValueError: The argument '-1 + ((0))' is not comparable"
+    with pytest.raises(torch._inductor.exc.InductorError, match=re.escape(message)):
         torch.compile(pad)(x.to("openreg"))
     limits = ("max_pointwise_cat_inputs", "max_complex_pointwise_cat_inputs")
     with torch._inductor.config.patch(dict.fromkeys(limits, 0)):
