@@ -2,7 +2,7 @@
 //
 // Loaded before torch, so that execute() is found in place of
 // c10d::ProcessGroupGloo::AsyncWork::execute. It runs that one, and returns after
-// let_go() has been called, or seconds later: only then the thread lets go of the work.
+// let_go() has been called, or after all naps: only then the thread frees the work.
 #include <dlfcn.h>
 
 #include <atomic>
@@ -23,6 +23,10 @@ void nap() { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }
 }  // namespace
 
 // LITERALINCLUDE START: LATE_GLOO
+extern "C" {
+int naps = 3000;  // a minute
+}
+
 extern "C" void let_go() {
   late_enough = true;
   for (int i = 0; i < 10; ++i) {
@@ -35,7 +39,7 @@ extern "C" void execute(const void* work) asm(EXECUTE);
 void execute(const void* work) {
   void* torch = dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);
   reinterpret_cast<void (*)(const void*)>(dlsym(torch, EXECUTE))(work);
-  for (int i = 0; i < 150 && !late_enough; ++i) {
+  for (int i = 0; i < naps && !late_enough; ++i) {
     nap();
   }
 }
