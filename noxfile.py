@@ -91,6 +91,8 @@ EXAMPLE_SOURCES = [
     "requirements/docs.txt",
 ]
 BACKEND_TESTS = "openreg/tests"
+# It waits for slow kernels, and comes first: the other tests compute meanwhile.
+LONGEST_WAIT = f"{BACKEND_TESTS}/ship/test_conformance_variants.py"
 # One more than there are cores: tests often wait, for processes, streams and compilers.
 PARALLEL = ["-n", str(min(4, (os.cpu_count() or 1) + 1))]
 BY_FILE = [*PARALLEL, "--dist", "loadfile"]  # a file makes its fixtures once
@@ -121,8 +123,9 @@ def tests(session: nox.Session) -> None:
         run(session, chosen, "python", "-m", "pytest", *session.posargs)
         return
     with step(session, "Python tests of the backend and of the tools"):
-        suites = [BACKEND_TESTS, "tests"]
-        run(session, tools, "python", "-m", "pytest", *BY_FILE, *suites)
+        suites = [LONGEST_WAIT, BACKEND_TESTS, "tests"]
+        in_order = [*BY_FILE, "--no-loadscope-reorder"]
+        run(session, tools, "python", "-m", "pytest", *in_order, *suites)
     with step(session, "Python tests of the snippet contract"):
         docs_tools = environment(session, "docs")
         run(session, docs_tools, "python", "-m", "pytest", *PARALLEL, "docs/_ext/tests")

@@ -20,8 +20,8 @@ Work = Callable[[], object]
 
 
 # LITERALINCLUDE START: CONFORMANCE_SLOW
-def slow_kernel(device: str, module: ModuleType, wait: Work) -> Work:
-    """Return what keeps the current stream busy for at least ``SLOW`` seconds."""
+def slow_kernel(device: str, module: ModuleType, wait: Work) -> tuple[Work, int]:
+    """Return work of at least ``SLOW`` seconds, and the number of its kernels."""
     sleep = getattr(module, "_sleep", None)  # (1)
     if sleep is not None:
         cycles = 1
@@ -29,14 +29,13 @@ def slow_kernel(device: str, module: ModuleType, wait: Work) -> Work:
             cycles *= 4
             if cycles >= 1 << 30:
                 raise AssertionError("synchronizing returns before the work has run")
-        return partial(sleep, int(MARGIN * SLOW / seconds * cycles) + 1)
+        return partial(sleep, int(MARGIN * SLOW / seconds * cycles) + 1), 1
     side = SMALLEST
-    while (seconds := _product(side, device, wait)) < GRAIN and side < LARGEST:
-        side *= 2  # (2)
-    side = min(LARGEST, math.ceil(side * (MARGIN * SLOW / seconds) ** (1 / 3)))
-    times = math.ceil(SLOW / _product(side, device, wait))
-    a = torch.ones(side, side, device=device)
-    return partial(_multiply, a, times)
+    while (seconds := _product(side, device, wait)) < SLOW and side < LARGEST:
+        factor = MARGIN * SLOW / seconds if seconds > GRAIN else 8
+        side = min(LARGEST, math.ceil(side * factor ** (1 / 3)))  # (2)
+    times = math.ceil(SLOW / seconds)
+    return partial(_multiply, torch.ones(side, side, device=device), times), times
 
 
 # LITERALINCLUDE END: CONFORMANCE_SLOW

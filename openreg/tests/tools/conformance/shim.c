@@ -263,14 +263,22 @@ typedef struct {
   orHostFn_t destroy;
 } Launch;
 
-/* One compute unit: kernels run one at a time, whatever their streams. */
-static pthread_mutex_t unit = PTHREAD_MUTEX_INITIALIZER;
-
+/* One compute unit: kernels run one at a time, whatever their streams, and in the order
+ * in which they became ready, which a mutex alone does not ensure. */
 static orError_t run_alone(void* launch) {
+  static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  static pthread_cond_t ended = PTHREAD_COND_INITIALIZER;
+  static unsigned last = 0, running = 0;
   const Launch* const inner = (Launch*)launch;
-  pthread_mutex_lock(&unit);
+  pthread_mutex_lock(&mutex);
+  const unsigned turn = last++;
+  while (running != turn) pthread_cond_wait(&ended, &mutex);
+  pthread_mutex_unlock(&mutex);
   const orError_t error = inner->kernel(inner->args);
-  pthread_mutex_unlock(&unit);
+  pthread_mutex_lock(&mutex);
+  ++running;
+  pthread_cond_broadcast(&ended);
+  pthread_mutex_unlock(&mutex);
   return error;
 }
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 from conformance.kernels import register_around
+from torch_conformance import _slow
 
 ASYNCHRONOUS = "launches are asynchronous"
 OVERLAP = "kernels of two streams overlap"
@@ -51,6 +52,12 @@ def _first_kernels() -> None:
     _naive_product()
 
 
+def _short_products() -> None:
+    """As on a fast device, whose largest product does not take long."""
+    _slow.LARGEST = 4 * _slow.SMALLEST
+    _first_kernels()
+
+
 VARIANTS = (
     Variant(
         "One compute unit: kernels run one at a time", _driver("one unit"), (OVERLAP,)
@@ -59,6 +66,7 @@ VARIANTS = (
     Variant("A kernel is compiled at its first launch", _driver("compiles"), ()),
     Variant("No `_sleep`, and a naive matrix product", _naive_product, ()),
     Variant("All but the queue at the same time", _first_kernels, (OVERLAP,)),
+    Variant("These, and products that are short", _short_products, (OVERLAP,)),
     Variant(
         "Each launch waits for its kernel",
         _driver("launch blocks"),
