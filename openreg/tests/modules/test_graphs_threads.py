@@ -24,7 +24,9 @@ def _eager_switches():
 
 
 def _free_what_the_stream_uses(stream):
-    floats(1).record_stream(stream)  # the free records an event on the stream
+    # The free records an event on the stream. It waits while a capture lasts: on a busy
+    # machine, larger tensors would fill the device meanwhile.
+    torch.empty(1, device=DEVICE).record_stream(stream)
 
 
 def _empty_the_cache(stream):
