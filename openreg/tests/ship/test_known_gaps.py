@@ -201,7 +201,8 @@ def test_accelerator_synchronize_lets_warnings_go_to_stderr(run_forked):
         torch.accelerator.synchronize()
     """
     process = run_forked(program)
-    assert not process.returncode and "Casting complex values" in process.stderr
+    assert process.returncode == 0
+    assert "Warning: Casting complex values to real" in process.stderr
 
 
 def test_a_thread_that_computes_while_python_ends_aborts(run_forked):
@@ -224,7 +225,7 @@ def test_a_thread_of_gloo_that_is_late_aborts(run_python, compile_cpp, kept, abo
         import atexit, ctypes
         library = ctypes.PyDLL({str(compile_cpp("late_gloo"))!r}, ctypes.RTLD_GLOBAL)
         atexit.register(library.let_go)  # the first one is called last
-        ctypes.c_int.in_dll(library, "naps").value = {3000 if aborts else 50}
+        {"" if aborts else 'ctypes.c_int.in_dll(library, "naps").value = 50'}
         import torch, torch.distributed as dist
         dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
         dist.all_reduce(torch.ones(1))
@@ -245,8 +246,7 @@ from torch.profiler import ProfilerActivity, profile
 with profile(activities=[ProfilerActivity.CPU]):
     torch.ones(2) + 1
 time.sleep(0.5)  # Kineto's thread begins to wait
-child = os.fork()
-if child == 0:
+if (child := os.fork()) == 0:
     {end}
 for _ in range(100):
     gone, _ = os.waitpid(child, os.WNOHANG)
