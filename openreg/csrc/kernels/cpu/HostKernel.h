@@ -39,14 +39,13 @@ struct OPENREG_EXPORT HostKernel {
 };
 // LITERALINCLUDE END: HOST_KERNEL
 
-template <class Kernel>
+template <class Closure>
 struct HostKernelOf final : HostKernel {
-  Kernel kernel;
+  Closure closure;
 
-  static_assert(alignof(Kernel) <= alignof(std::max_align_t));
-  template <class... Args>
-  explicit HostKernelOf(Args&&... args) : kernel(std::forward<Args>(args)...) {}
-  void compute() override { kernel(); }
+  static_assert(alignof(Closure) <= alignof(std::max_align_t));
+  explicit HostKernelOf(Closure&& closure) : closure(std::move(closure)) {}
+  void compute() override { closure(); }
 };
 
 // Enqueues the kernel on the current stream of `device`.
@@ -57,10 +56,10 @@ OPENREG_EXPORT void launch_host_kernel(const char* name, c10::Device device,
 // Enqueues a closure, which takes no arguments, on the current stream of `device`. What
 // it captures by value is there when it runs. `name` is a literal.
 template <class Closure>
-void launch_on(const char* name, c10::Device device, Closure closure) {
-  launch_host_kernel(name, device,
-                     std::make_unique<HostKernelOf<Closure>>(std::move(closure)),
-                     Precision::Ignored);
+void launch_on(const char* name, c10::Device device, Closure closure,
+               Precision reads = Precision::Ignored) {
+  auto* kernel = new HostKernelOf<Closure>(std::move(closure));
+  launch_host_kernel(name, device, std::unique_ptr<HostKernel>(kernel), reads);
 }
 
 }  // namespace openreg::cpu

@@ -2,10 +2,7 @@
 // docs/operators/borrowed-kernels.md.
 #pragma once
 
-#include <memory>
-#include <tuple>
 #include <type_traits>
-#include <utility>
 
 #include "csrc/kernels/cpu/Argument.h"
 #include "csrc/kernels/cpu/HostKernel.h"
@@ -24,55 +21,11 @@ struct Options {
   at::ScalarType common;  // in which an iterator computes
 };
 
-// A function with its arguments, as a task of a stream. One class for all functions of
-// a signature.
-template <class Function, class... Parameters>
-struct Task final : HostKernel {
-  Function function;
-  at::ScalarType inputs;
-  std::tuple<typename Argument<Parameters>::Captured...> captured;
-
-  Task(Function function, at::ScalarType inputs,
-       const typename Argument<Parameters>::Given&... args)
-      : function(std::move(function)),
-        inputs(inputs),
-        captured(Argument<Parameters>::capture(args)...) {}
-
-  // LITERALINCLUDE START: TASK
-  // On the device.
-  void compute() override { compute(std::index_sequence_for<Parameters...>()); }
-
- private:
-  template <size_t... I>
-  void compute(std::index_sequence<I...>) {
-    Aliases aliases;
-    (add_written<Parameters>(std::get<I>(captured), aliases), ...);
-    [[maybe_unused]] auto values =
-        std::tuple<decltype(argument<Parameters>(std::get<I>(captured), aliases))...>{
-            argument<Parameters>(std::get<I>(captured), aliases)...};
-    function(std::get<I>(values)...);
-  }
-  // LITERALINCLUDE END: TASK
-
-  // Outputs come first: an input may be the same tensor.
-  template <class Parameter, class Captured>
-  static void add_written(const Captured& value, Aliases& aliases) {
-    if constexpr (std::is_same_v<Parameter, at::Tensor&> ||
-                  std::is_same_v<Parameter, Copied&>) {
-      aliases.of(value);
-    }
-  }
-
-  template <class Parameter, class Captured>
-  decltype(auto) argument(const Captured& value, Aliases& aliases) const {
-    if constexpr (std::is_same_v<Parameter, const at::Tensor&>) {
-      at::Tensor tensor = Argument<Parameter>::alias(value, aliases);
-      return inputs == at::ScalarType::Undefined ? tensor : tensor.to(inputs);
-    } else {
-      return Argument<Parameter>::alias(value, aliases);
-    }
-  }
-};
+// Calls a function that takes an at::Tensor& with tensors that nothing else holds.
+template <class Function, class... Args>
+void call_with(const Function& function, Args&&... args) {
+  function(args...);
+}
 
 // Launches functions of one signature.
 template <class Function, class... Parameters>
@@ -110,20 +63,45 @@ struct Launcher {
  private:
   static constexpr at::ScalarType kAsTheyAre = at::ScalarType::Undefined;
 
+  // LITERALINCLUDE START: TASK
   static void enqueue(const Options& options, c10::Device device, at::ScalarType inputs,
                       Function function, const Given<Parameters>&... args) {
-    launch_host_kernel(options.name, device,
-                       std::make_unique<Task<Function, Parameters...>>(
-                           std::move(function), inputs, args...),
-                       options.reads);
+    launch_on(
+        options.name, device,
+        [function, inputs, ... captured = Argument<Parameters>::capture(args)] {
+          Aliases aliases;  // from here on, on the device
+          (add_written<Parameters>(captured, aliases), ...);
+          call_with(function, argument<Parameters>(captured, aliases, inputs)...);
+        },
+        options.reads);
+  }
+  // LITERALINCLUDE END: TASK
+
+  // Outputs come first: an input may be the same tensor.
+  template <class Parameter, class Captured>
+  static void add_written(const Captured& value, Aliases& aliases) {
+    if constexpr (std::is_same_v<Parameter, at::Tensor&> ||
+                  std::is_same_v<Parameter, Copied&>) {
+      aliases.of(value);
+    }
+  }
+
+  template <class Parameter, class Captured>
+  static decltype(auto) argument(const Captured& value, Aliases& aliases,
+                                 at::ScalarType inputs) {
+    if constexpr (std::is_same_v<Parameter, const at::Tensor&>) {
+      at::Tensor tensor = Argument<Parameter>::alias(value, aliases);
+      return inputs == at::ScalarType::Undefined ? tensor : tensor.to(inputs);
+    } else {
+      return Argument<Parameter>::alias(value, aliases);
+    }
   }
 
   static void attempt(Function function, const Given<Parameters>&... args) {
     Shrink shrink;
     (add_sizes<Parameters>(shrink, args), ...);
     shrink.end_of_arguments();
-    auto values = std::tuple{Argument<Parameters>::tiny(args, shrink)...};
-    std::apply([&](auto&... each) { function(each...); }, values);
+    call_with(function, Argument<Parameters>::tiny(args, shrink)...);
   }
 
   template <class Parameter, class Value>
