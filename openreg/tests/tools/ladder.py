@@ -7,8 +7,8 @@ nox -s ladder -- all       every stage, in about ten minutes of one core
 Up to stage 3 each stage is the starter without the files of later stages. Then a copy
 of the starter for the device `acme` is brought from stage to stage. On each,
 its tests run, and the examples of the quickstart; on stage 4 also a kernel that was
-written for the starter, and the conformance kit. It ends with 1 if the page was not
-what it is now. Before that it tries the copies of the backends under another name.
+written for the starter, and the conformance kit. Meanwhile it tries the copies of the
+backends under another name. It ends with 1 if the page was not what it is now.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 TOOLS = Path(__file__).resolve().parent
@@ -117,8 +119,7 @@ def run_the_first_kernel(env: dict[str, str]) -> None:
     program = "import torch, torch_acme\n" + KERNEL.with_name("prove.py").read_text()
     by_hand = {**env, "TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
     run_quietly([sys.executable, "-c", program, "acme"], **by_hand)
-    MINE.unlink()
-    compile_large()
+    MINE.unlink()  # the build of the next stage leaves it out
 
 
 def compile_tree(source: Path, folder: Path, package: Path, *options: str) -> None:
@@ -170,25 +171,14 @@ def execute(
     )
 
 
-def measure(last: int) -> Measured:
-    """For each stage, what its program prints, and its error on the stage before.
+def climb(stages: Sequence[Stage]) -> tuple[dict[int, str], dict[int, str]]:
+    """Build one stage on the other.
 
-    The stages behind `last` are not built: their programs run on the installed backend,
-    and the errors are those of the page.
+    Return what their programs print, and the error of the program of the next stage.
     """
-    shutil.rmtree(TREE, ignore_errors=True)
-    shutil.rmtree(LARGE, ignore_errors=True)
-    env = environment(TREE)  # nothing yet
-    TREE.mkdir(parents=True)
-    errors = {
-        number: error for number, (_, error) in measured_of(PAGE.read_text()).items()
-    }
-    errors[0] = error_of(STAGES[0], "torch", env)
-    printed = {}
-    for number, stage in enumerate(STAGES):
-        if number > last:
-            printed[number] = passes(stage, "torch_openreg", dict(os.environ))
-            continue
+    printed, errors = {}, {}
+    for stage in stages:
+        number = stage.number
         if stage.in_starter:
             add_files(stage)
             build(stage)
@@ -196,16 +186,45 @@ def measure(last: int) -> Measured:
         else:
             package, env = "torch_acme", environment(build_large(stage))
             copies.test_large(LARGE, number)
-            if number == FIRST:
-                run_the_kit(env)
-                run_the_first_kernel(env)
         printed[number] = passes(stage, package, env)
         for following in STAGES[number + 1 : number + 2]:
             errors[number + 1] = error_of(following, package, env)
-    return {number: (printed[number], errors[number]) for number in printed}
+        if number == FIRST:
+            run_the_kit(env)
+            run_the_first_kernel(env)
+    return printed, errors
+
+
+def measure(last: int) -> Measured:
+    """For each stage, what its program prints, and its error on the stage before.
+
+    The stages behind `last` are not built: their programs run on the installed backend,
+    and the errors are those of the page. Meanwhile the copies are tried.
+    """
+    shutil.rmtree(TREE, ignore_errors=True)
+    shutil.rmtree(LARGE, ignore_errors=True)
+    TREE.mkdir(parents=True)
+    errors = {
+        number: error for number, (_, error) in measured_of(PAGE.read_text()).items()
+    }
+    errors[0] = error_of(STAGES[0], "torch", environment(TREE))  # nothing yet
+    printed = {
+        stage.number: passes(stage, "torch_openreg", dict(os.environ))
+        for stage in STAGES[last + 1 :]
+    }
+    starters = [stage for stage in STAGES if stage.in_starter]
+    with ThreadPoolExecutor(2) as pool:  # one alone often leaves a core idle
+        large = pool.submit(climb, STAGES[len(starters) : last + 1])
+        small = pool.submit(climb, starters)
+        copied = pool.submit(copies.check)
+    copied.result()
+    for climbed in (small, large):
+        more_printed, more_errors = climbed.result()
+        printed |= more_printed
+        errors |= more_errors
+    return {number: (printed[number], errors[number]) for number in sorted(printed)}
 
 
 if __name__ == "__main__":
     os.environ.setdefault("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count()))
-    copies.check()
     publish(PAGE, page(measure(9 if sys.argv[1:] == ["all"] else 4)))
