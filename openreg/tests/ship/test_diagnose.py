@@ -13,8 +13,6 @@ import torch_openreg_diagnose
 from patience import PATIENCE
 from torch_openreg import _version_guard
 
-pytestmark = pytest.mark.smoke  # forks, versions and names: see pyproject.toml
-
 INSTALLED = Path(torch_openreg.__file__).parent
 
 
@@ -53,6 +51,7 @@ def copy(tmp_path):
     return tmp_path / "torch_openreg"
 
 
+@pytest.mark.smoke
 def test_a_sound_installation_has_no_problem():
     report = report_of()
     assert report["loaded"] and report["problems"] == [] and report["error"] is None
@@ -76,6 +75,7 @@ def test_a_sound_installation_has_no_problem():
         assert 0 < told["free_memory"] <= told["total_memory"]
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("local", ["+cpu", "+cu130", ""])
 def test_the_version_of_torch_has_its_local_part(tmp_path, local):
     package, metadata = tmp_path / "torch", tmp_path / "torch-9.9.0.dist-info"
@@ -89,6 +89,7 @@ def test_the_version_of_torch_has_its_local_part(tmp_path, local):
     assert report_of(tmp_path, status=1)["versions"]["torch"] == "9.9.0"
 
 
+@pytest.mark.smoke
 def test_what_is_registered_was_asked_and_each_piece_is_in_one_of_the_lists(run_python):
     report = report_of()
     registered, missing = report["registered"], report["missing"]
@@ -149,6 +150,7 @@ def test_there_is_no_device():
     assert "guard" in report["missing"]
 
 
+@pytest.mark.smoke
 def test_a_build_for_another_torch(copy):
     (copy / "_build_info.py").write_text('TORCH_VERSION = "2.12.1"\n')
     report = report_of(copy.parent, status=1)
@@ -182,6 +184,7 @@ def test_a_library_is_damaged(copy):
     assert "libtorch_bindings.so" in problem
 
 
+@pytest.mark.smoke
 def test_the_extension_was_built_by_another_python(copy):
     (extension,) = copy.glob("_C.*.so")
     extension.rename(copy / "_C.cpython-39-x86_64-linux-gnu.so")
@@ -308,9 +311,6 @@ def broken(copy):
     "options",
     [
         ["-m", "torch_openreg_diagnose"],
-        ["-mtorch_openreg_diagnose"],
-        ["-um", "torch_openreg_diagnose"],
-        ["-Bumtorch_openreg_diagnose"],
         ["-X", "dev", "-W", "ignore", "-m", "torch_openreg_diagnose"],
         ["-c", "import torch_openreg_diagnose as d; raise SystemExit(d.main())"],
         ["-c", "import runpy; runpy.run_module('torch_openreg_diagnose')"],
@@ -332,6 +332,7 @@ def test_a_package_that_does_not_load_is_diagnosed_however_python_starts(
     assert f"problem: {problem}\n" in process.stdout
 
 
+@pytest.mark.smoke
 def test_an_isolated_python_diagnoses_what_it_can_import(broken):
     """With -I the variable PYTHONPATH has no effect, in either of the processes."""
     process = subprocess.run(
@@ -345,6 +346,7 @@ def test_an_isolated_python_diagnoses_what_it_can_import(broken):
     assert json.loads(process.stdout)["loaded"]
 
 
+@pytest.mark.smoke
 def test_nothing_is_installed(tmp_path):
     """The diagnosis alone, in a Python without site-packages."""
     source = Path(torch_openreg_diagnose.__file__).parent
