@@ -96,6 +96,6 @@ def _write(app: Sphinx, exception: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Check the file when all pages are read, and write when the build is done."""
-    app.connect("env-check-consistency", _check)
+    app.connect("env-updated", _check)  # of every build, whatever it has to read
     app.connect("build-finished", _write)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

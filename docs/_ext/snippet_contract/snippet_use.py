@@ -69,4 +69,4 @@ def setup(app: Sphinx) -> None:
     app.connect("builder-inited", _read_markers)
     app.connect("env-purge-doc", _forget)
     app.connect("env-merge-info", _merge)
-    app.connect("env-check-consistency", _refuse_unused)
+    app.connect("env-updated", _refuse_unused)  # also without a page to read

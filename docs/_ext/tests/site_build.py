@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 EXTENSIONS = Path(__file__).resolve().parents[1]
-SPHINX = [sys.executable, "-m", "sphinx", "-W", "-n", "-E", "--keep-going", "-q"]
+SPHINX = [sys.executable, "-m", "sphinx", "-W", "-n", "--keep-going", "-q"]
 SPHINX += ["-b", "html"]
 SETTINGS = """
 import sys
@@ -38,18 +38,26 @@ class Built:
 
 
 def build(
-    folder: Path, pages: dict[str, str], base_url: str = "", settings: str = ""
+    folder: Path,
+    pages: dict[str, str],
+    base_url: str = "",
+    settings: str = "",
+    again: bool = False,
 ) -> Built:
-    """Write the pages below ``folder``, build them as the guide is built."""
+    """Write the pages below ``folder``, build them as the guide is built.
+
+    With ``again``, Sphinx reads only what has changed since the last build.
+    """
     source = folder / "docs"
-    for name, text in pages.items():
-        (source / name).parent.mkdir(parents=True, exist_ok=True)
-        (source / name).write_text(text, encoding="utf-8")
     common = SETTINGS.format(path=str(EXTENSIONS), base_url=base_url)
-    (source / "conf.py").write_text(common + settings, encoding="utf-8")
+    for name, text in {**pages, "conf.py": common + settings}.items():
+        path = source / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not (path.is_file() and path.read_text(encoding="utf-8") == text):
+            path.write_text(text, encoding="utf-8")
     out = folder / "site"
     result = subprocess.run(
-        [*SPHINX, str(source), str(out)],
+        [*SPHINX, *([] if again else ["-E"]), str(source), str(out)],
         capture_output=True,
         text=True,
         check=False,
