@@ -5,6 +5,7 @@ them a page with the fault in it: a check that cannot fail proves nothing.
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, dataclass, field
 
 from axe_playwright_python.sync_playwright import Axe
@@ -47,6 +48,22 @@ FOCUSED = """() => {
   return [focused.outerHTML.slice(0, 120), outline];
 }"""
 
+PROMPT = re.compile(r">>> |\.\.\.(?: |$)|\$ |>(?: |$)")
+# Presses the copy button of each block; returns what the block shows, and the copy.
+COPY_ALL = """async () => {
+  const blocks = [];
+  for (const pre of document.querySelectorAll("div.highlight pre")) {
+    const shown = pre.cloneNode(true);
+    shown.querySelectorAll(".callout, .linenos").forEach((node) => node.remove());
+    const session = pre.closest(".highlight-pycon, .highlight-console") !== null;
+    const button = pre.parentElement.querySelector("button.copybtn");
+    await navigator.clipboard.writeText("nothing was copied");
+    button?.click();
+    const copied = await navigator.clipboard.readText();
+    blocks.push([session, shown.textContent, button && copied]);
+  }
+  return blocks;
+}"""
 
 # A page has a thousand texts in sixty looks, most of which other pages also have, and
 # axe takes milliseconds to find the contrast of one. Marks the first text of each look
@@ -168,3 +185,34 @@ def hidden_focus(page: Page, steps: int) -> list[str]:
         if not visible:
             faults.append(f"focus cannot be seen on {element}")
     return faults
+
+
+def copy_faults(page: Page) -> list[str]:
+    """Press each copy button; list the blocks that it copies wrongly, or has none.
+
+    Prompts, output and callouts are left out.
+    """
+    blocks = page.evaluate(COPY_ALL)
+    buttons = page.locator("button.copybtn").count()
+    faults = [f"{buttons} buttons, {len(blocks)} blocks"]
+    if buttons == len(blocks):
+        faults.clear()
+    for number, (session, shown, copied) in enumerate(blocks):
+        wanted = _lines(_input_of(session, shown))
+        if copied is None:
+            faults.append(f"block {number} has no copy button")
+        elif _lines(copied) != wanted:
+            faults.append(f"block {number}: copied {copied!r}, not {wanted}")
+    return faults
+
+
+def _input_of(session: bool, shown: str) -> str:
+    """Return what a reader wants of a block: the input of a session, all of code."""
+    lines = shown.splitlines()
+    if session:
+        lines = [PROMPT.sub("", line, count=1) for line in lines if PROMPT.match(line)]
+    return "\n".join(lines)
+
+
+def _lines(text: str) -> list[str]:
+    return [line.rstrip() for line in text.splitlines() if line.strip()]

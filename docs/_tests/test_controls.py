@@ -7,55 +7,17 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from browsing import Tab, open_page
+from browsing import open_page
 from playwright.sync_api import Browser, Page
 
 NEXT = re.compile(r'<a class="right-next"\s+href="([^"]+)"')
 PREVIOUS = re.compile(r'<a class="left-prev"\s+href="([^"]+)"')
-PROMPT = re.compile(r">>> |\.\.\.(?: |$)|\$ |>(?: |$)")
-# Presses the copy button of each block; returns what the block shows, and the copy.
-COPY_ALL = """async () => {
-  const blocks = [];
-  for (const pre of document.querySelectorAll("div.highlight pre")) {
-    const shown = pre.cloneNode(true);
-    shown.querySelectorAll(".callout, .linenos").forEach((node) => node.remove());
-    const session = pre.closest(".highlight-pycon, .highlight-console") !== null;
-    const button = pre.parentElement.querySelector("button.copybtn");
-    await navigator.clipboard.writeText("nothing was copied");
-    button?.click();
-    const copied = await navigator.clipboard.readText();
-    blocks.push([session, shown.textContent, button && copied]);
-  }
-  return blocks;
-}"""
 
 
 @pytest.fixture
 def page(chromium: Browser) -> Iterator[Page]:
     with open_page(chromium) as page:
         yield page
-
-
-def expected_copy(session: bool, shown: str) -> str:
-    """Return what a reader wants of a block: the input of a session, all of code."""
-    lines = shown.splitlines()
-    if session:
-        lines = [PROMPT.sub("", line, count=1) for line in lines if PROMPT.match(line)]
-    return "\n".join(lines).rstrip()
-
-
-def test_copy_button_leaves_out_prompts_output_and_callouts(
-    desktop: Tab, chapter: str
-) -> None:
-    desktop.open(f"{chapter}.html")
-    blocks = desktop.page.evaluate(COPY_ALL)
-    assert desktop.page.locator("button.copybtn").count() == len(blocks)
-    for number, (session, shown, copied) in enumerate(blocks):
-        assert copied is not None, f"{chapter}: block {number} has no copy button"
-        lines = [line.rstrip() for line in copied.splitlines()]
-        wanted = [line.rstrip() for line in expected_copy(session, shown).splitlines()]
-        wanted = [line for line in wanted if line]
-        assert [line for line in lines if line] == wanted, f"{chapter}, block {number}"
 
 
 def test_copy_button_can_be_pressed_from_file(page: Page, site: Path) -> None:

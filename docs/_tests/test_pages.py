@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from browsing import Tab, html_pages
-from checks import accessibility_faults, sideways_scroll
+from checks import accessibility_faults, copy_faults, sideways_scroll
 from links import dead_links
 
 
@@ -30,6 +30,7 @@ def test_page_is_right_on_a_light_desktop_over_http(
     desktop: Tab, layout_name: str
 ) -> None:
     assert_whole_accessible_and_narrow(desktop, layout_name)
+    assert copy_faults(desktop.page) == [], layout_name
 
 
 def test_page_is_right_on_a_dark_phone_from_file(phone: Tab, layout_name: str) -> None:

@@ -5,7 +5,14 @@ from pathlib import Path
 
 import pytest
 from browsing import PHONE, find_chromium, open_page, site_folder
-from checks import Looks, accessibility_faults, hidden_focus, sideways_scroll, watch
+from checks import (
+    Looks,
+    accessibility_faults,
+    copy_faults,
+    hidden_focus,
+    sideways_scroll,
+    watch,
+)
 from links import dead_links
 from playwright.sync_api import Browser
 
@@ -122,6 +129,31 @@ def test_hidden_focus_is_seen(chromium: Browser, tmp_path: Path) -> None:
         assert hidden_focus(page, steps=1) == []
         page.goto(write_page(tmp_path, bad))
         assert len(hidden_focus(page, steps=1)) == 1
+
+
+BLOCK = (
+    '<div class="highlight-pycon"><div class="highlight"><pre>{}</pre>{}</div></div>'
+)
+BUTTON = (
+    '<button class="copybtn" onclick="navigator.clipboard.writeText({})">Copy</button>'
+)
+
+
+@pytest.mark.parametrize(
+    ("button", "wanted"),
+    [
+        (BUTTON.format("'1 + 1'"), []),
+        (BUTTON.format("'>>> 1 + 1'"), ["block 0: copied '>>> 1 + 1', not ['1 + 1']"]),
+        (BUTTON.format("'1 + 1\\n2'"), ["block 0: copied '1 + 1\\n2', not ['1 + 1']"]),
+        ("", ["0 buttons, 1 blocks", "block 0 has no copy button"]),
+    ],
+)
+def test_wrong_copy_is_seen(
+    chromium: Browser, tmp_path: Path, button: str, wanted: list[str]
+) -> None:
+    with open_page(chromium) as page:
+        page.goto(write_page(tmp_path, BLOCK.format("&gt;&gt;&gt; 1 + 1\n2", button)))
+        assert copy_faults(page) == wanted
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,37 @@ def test_the_installed_torch_has_what_is_new_since_its_release(release, installe
         assert not names[absent] & installed[kind].keys(), kind
 
 
+def test_the_installed_torch_has_what_the_backend_uses(installed):
+    """An interface whose header or spelling changed must not vanish silently."""
+    for name in (
+        "DeviceGuardImplInterface::exchangeStream(Stream)",
+        "PrivateUse1HooksInterface::isBuilt()",
+        "AcceleratorHooksInterface::deviceCount()",
+        "DeviceAllocator::emptyCache(MempoolId_t)",
+        "HostAllocator::empty_cache()",
+        "GeneratorImpl::seed()",
+        "GraphImplInterface::replay()",
+        "Backend::getBackendName()",
+        "IActivityProfiler::name()",
+        "Allocator::allocate(size_t)",
+    ):
+        assert name in installed["virtual functions"], name
+    assert "C10_FORALL_BACKEND_COMPONENTS::PrivateUse1" in installed["enumerators"]
+    assert "DeviceType::PrivateUse1" in installed["enumerators"]
+    assert "BFloat16" in installed["dtypes"]
+    assert "C10_REGISTER_GUARD_IMPL" in installed["C++ macros"]
+    registers = installed["C++ functions that register"]
+    assert "RegisterPrivateUse1HooksInterface" in registers
+    assert installed["operators"]["empty_strided"].endswith("[needs your kernel]")
+    groups = {"torch.backends", "torch_dynamo_backends"}
+    assert groups <= installed["entry points"].keys()
+    assert "DeviceInterface.synchronize" in installed["Python classes"]
+    assert "torch.accelerator.synchronize" in installed["torch.accelerator"]
+    assert "is_available" in installed["lookups in the device module"]
+    assert installed["requirements"].keys() == {"C++", "pybind11", "Python"}
+    assert "c10/core/Device.h" in installed["headers"]
+
+
 def test_a_change_without_a_decision_is_listed(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(decisions, "RECORDED", tmp_path)
     for name, text in (("old", "7.1"), ("new", "7.2")):
