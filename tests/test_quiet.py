@@ -60,7 +60,10 @@ def session(tmp_path):
         process = subprocess.run(
             command, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE
         )
-        shown = process.stdout + process.stderr
+        # In lines: the commands have paths, and a folder may be called "clone".
+        shown = [
+            line.strip() for line in (process.stdout + process.stderr).splitlines()
+        ]
         return process.returncode, shown, (tmp_path / "logs/session.log").read_text()
 
     return start
@@ -79,16 +82,16 @@ def test_what_commands_print_goes_to_the_file(session):
 def test_a_command_that_fails_shows_its_last_lines_and_the_file(session):
     status, shown, kept = session("fails")
     assert status == 1
-    assert "All that ran is in logs/session.log" in shown
-    assert "line 99" in shown and "line 40\n" in shown
-    assert "line 39\n" not in shown and "one" not in shown
+    assert any("All that ran is in logs/session.log" in line for line in shown)
+    assert "line 99" in shown and "line 40" in shown
+    assert "line 39" not in shown and "one" not in shown
     assert "line 0\n" in kept and "one\n" in kept
 
 
 def test_a_command_that_a_signal_ends_is_explained_too(session):
     status, shown, _ = session("ends")
     assert status == 1
-    assert "before" in shown and "SIGABRT" in shown
+    assert "before" in shown and any("SIGABRT" in line for line in shown)
 
 
 def test_a_terminal_shows_the_last_line_and_is_left_empty(tmp_path):
