@@ -11,6 +11,7 @@ from nox_support import quiet
 from patience import PATIENCE
 
 TESTS = Path(__file__).resolve().parent
+# No path has "<one>" in it: nox shows commands, and a folder may be called "clone".
 NOXFILE = f"""
 import sys
 from pathlib import Path
@@ -27,15 +28,15 @@ def python(session, program, **options):
 @nox.session(venv_backend="none")
 def passes(session):
     with quietly(session, LOG):
-        python(session, "print('one')")
-        python(session, "import sys; print('two', file=sys.stderr)")
+        python(session, "print('<one>')")
+        python(session, "import sys; print('<two>', file=sys.stderr)")
         assert python(session, "print('three')", silent=True) == "three\\n"
     python(session, "print('four')")
 
 @nox.session(venv_backend="none")
 def fails(session):
     with quietly(session, LOG):
-        python(session, "print('one')")
+        python(session, "print('<one>')")
         python(session, "for i in range(100): print('line', i)\\nraise SystemExit(3)")
 
 @nox.session(venv_backend="none")
@@ -60,10 +61,7 @@ def session(tmp_path):
         process = subprocess.run(
             command, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE
         )
-        # In lines: the commands have paths, and a folder may be called "clone".
-        shown = [
-            line.strip() for line in (process.stdout + process.stderr).splitlines()
-        ]
+        shown = process.stdout + process.stderr
         return process.returncode, shown, (tmp_path / "logs/session.log").read_text()
 
     return start
@@ -72,26 +70,26 @@ def session(tmp_path):
 def test_what_commands_print_goes_to_the_file(session):
     status, shown, kept = session("passes")
     assert status == 0, shown
-    assert "one" not in shown and "two" not in shown
+    assert "<one>" not in shown and "<two>" not in shown
     assert "four" in shown and "four" not in kept
     lines = [line for line in kept.splitlines() if not line.startswith("$")]
-    assert lines == ["one", "two"]
+    assert lines == ["<one>", "<two>"]
     assert kept.startswith("$ ") and kept.count("\n$ ") == 1
 
 
 def test_a_command_that_fails_shows_its_last_lines_and_the_file(session):
     status, shown, kept = session("fails")
     assert status == 1
-    assert any("All that ran is in logs/session.log" in line for line in shown)
-    assert "line 99" in shown and "line 40" in shown
-    assert "line 39" not in shown and "one" not in shown
-    assert "line 0\n" in kept and "one\n" in kept
+    assert "All that ran is in logs/session.log" in shown
+    assert "line 99" in shown and "line 40\n" in shown
+    assert "line 39\n" not in shown and "<one>" not in shown
+    assert "line 0\n" in kept and "<one>\n" in kept
 
 
 def test_a_command_that_a_signal_ends_is_explained_too(session):
     status, shown, _ = session("ends")
     assert status == 1
-    assert "before" in shown and any("SIGABRT" in line for line in shown)
+    assert "before" in shown and "SIGABRT" in shown
 
 
 def test_a_terminal_shows_the_last_line_and_is_left_empty(tmp_path):
