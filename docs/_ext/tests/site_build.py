@@ -42,11 +42,11 @@ def build(
     pages: dict[str, str],
     base_url: str = "",
     settings: str = "",
-    again: bool = False,
+    fresh: bool = True,
 ) -> Built:
     """Write the pages below ``folder``, build them as the guide is built.
 
-    With ``again``, Sphinx reads only what has changed since the last build.
+    Unless ``fresh``, Sphinx reads only what has changed since the last build.
     """
     source = folder / "docs"
     common = SETTINGS.format(path=str(EXTENSIONS), base_url=base_url)
@@ -57,7 +57,7 @@ def build(
             path.write_text(text, encoding="utf-8")
     out = folder / "site"
     result = subprocess.run(
-        [*SPHINX, *([] if again else ["-E"]), str(source), str(out)],
+        [*SPHINX, *(["-E"] if fresh else []), str(source), str(out)],
         capture_output=True,
         text=True,
         check=False,

@@ -81,6 +81,16 @@ def test_refuses_unused_marker(project: Project) -> None:
     ]
 
 
+def test_notices_an_unused_marker_though_no_page_has_changed(project: Project) -> None:
+    project.write(SOURCE, mark("ONE", "x = 1"))
+    project.page(include(f"../{SOURCE}", "ONE"))
+    assert project.build() == []
+    project.write("src/other.py", mark("UNUSED", "y = 2"))
+    assert [(w.rule, w.place) for w in project.build(fresh=False)] == [
+        ("contract.marker", "src/other.py:1")
+    ]
+
+
 def test_notices_that_a_page_stopped_using_a_marker(project: Project) -> None:
     project.write(SOURCE, mark("ONE", "x = 1"))
     project.page(include(f"../{SOURCE}", "ONE"))

@@ -33,7 +33,7 @@ def files(built: Built) -> dict[str, bytes]:
 def test_a_second_build_is_a_new_one(tmp_path: Path, change: str) -> None:
     changed = {**PAGES, **CHANGES[change]}
     build(tmp_path / "twice", PAGES, settings=SETTINGS)
-    twice = build(tmp_path / "twice", changed, settings=SETTINGS, again=True)
+    twice = build(tmp_path / "twice", changed, settings=SETTINGS, fresh=False)
     assert twice.code == 0, twice.messages
     once = build(tmp_path / "once", changed, settings=SETTINGS)
     assert once.code == 0, once.messages
@@ -44,6 +44,6 @@ def test_a_second_build_is_a_new_one(tmp_path: Path, change: str) -> None:
 def test_a_redirect_is_refused_without_a_page_that_changed(tmp_path: Path) -> None:
     assert build(tmp_path, PAGES, settings=SETTINGS).code == 0
     wrong = {**PAGES, "redirects.toml": '"part/old" = "part/gone"\n'}
-    built = build(tmp_path, wrong, settings=SETTINGS, again=True)
+    built = build(tmp_path, wrong, settings=SETTINGS, fresh=False)
     assert built.code != 0
     assert "'part/old' leads to 'part/gone', which is no page" in built.messages
