@@ -194,11 +194,11 @@ def copy_faults(page: Page) -> list[str]:
     """
     blocks = page.evaluate(COPY_ALL)
     buttons = page.locator("button.copybtn").count()
-    faults = [f"{buttons} buttons, {len(blocks)} blocks"]
-    if buttons == len(blocks):
-        faults.clear()
+    faults = []
+    if buttons != len(blocks):
+        faults.append(f"{buttons} buttons, {len(blocks)} blocks")
     for number, (session, shown, copied) in enumerate(blocks):
-        wanted = _lines(_input_of(session, shown))
+        wanted = _input_of(shown) if session else _lines(shown)
         if copied is None:
             faults.append(f"block {number} has no copy button")
         elif _lines(copied) != wanted:
@@ -206,12 +206,10 @@ def copy_faults(page: Page) -> list[str]:
     return faults
 
 
-def _input_of(session: bool, shown: str) -> str:
-    """Return what a reader wants of a block: the input of a session, all of code."""
-    lines = shown.splitlines()
-    if session:
-        lines = [PROMPT.sub("", line, count=1) for line in lines if PROMPT.match(line)]
-    return "\n".join(lines)
+def _input_of(session: str) -> list[str]:
+    """Return what a reader wants of a session: the lines behind its prompts."""
+    lines = (line for line in session.splitlines() if PROMPT.match(line))
+    return _lines("\n".join(PROMPT.sub("", line, count=1) for line in lines))
 
 
 def _lines(text: str) -> list[str]:
