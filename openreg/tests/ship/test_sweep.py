@@ -63,20 +63,25 @@ MORE_PARTS = {
 }
 
 
-@pytest.mark.parametrize("part", MORE_PARTS)
-def test_some_operators_are_right_in_the_other_ways(part):
+@pytest.fixture(scope="module")
+def some_verdicts():
+    ways = {way for part in MORE_PARTS.values() for way in part}
     names = list(OPERATORS)[::EVERY]
     cases = [
         case
         for case in more_cases()
-        if case.way in MORE_PARTS[part]
-        and case.dtype == "float32"
-        and case.operator in names
+        if case.way in ways and case.dtype == "float32" and case.operator in names
     ]
-    verdicts = runner.run_all(cases, {"float32": 1})
+    return runner.run_all(cases, {"float32": 1})
+
+
+@pytest.mark.parametrize("part", MORE_PARTS)
+def test_some_operators_are_right_in_the_other_ways(part, some_verdicts):
+    verdicts = [verdict for verdict in some_verdicts if verdict.way in MORE_PARTS[part]]
     assert not problems(verdicts), table(verdicts)
     assert {verdict.way for verdict in verdicts} == set(MORE_PARTS[part])
-    assert sum(verdict.verdict == "right" for verdict in verdicts) > 0.9 * len(cases)
+    right = sum(verdict.verdict == "right" for verdict in verdicts)
+    assert right > 0.9 * len(verdicts)
 
 
 # Overloads that the database never calls, and that once were wrong.
@@ -84,18 +89,32 @@ ONCE_WRONG = ["isin.Scalar_Tensor", "isin.Scalar_Tensor_out", "kaiser_window.bet
 EVERY_OVERLOAD = 25
 
 
-@pytest.mark.parametrize("dtype", ["float32", "int64"])
-def test_some_overloads_are_right_with_arguments_of_their_schema(dtype):
-    cases = [case for case in more_cases() if case[1:] == (dtype, "schema")]
-    assert len(cases) > 2500
-    chosen = cases[::EVERY_OVERLOAD]
-    chosen += [c for c in cases if c.operator[6:] in ONCE_WRONG and c not in chosen]
-    verdicts = runner.run_all(chosen, {dtype: 2})
+SCHEMA_DTYPES = ["float32", "int64"]
+
+
+@pytest.fixture(scope="module")
+def overload_verdicts():
+    chosen = []
+    for dtype in SCHEMA_DTYPES:
+        cases = [case for case in more_cases() if case[1:] == (dtype, "schema")]
+        assert len(cases) > 2500
+        some = cases[::EVERY_OVERLOAD]
+        chosen += some
+        chosen += [c for c in cases if c.operator[6:] in ONCE_WRONG and c not in some]
+    return runner.run_all(chosen, dict.fromkeys(SCHEMA_DTYPES, 2))
+
+
+@pytest.mark.parametrize("dtype", SCHEMA_DTYPES)
+def test_some_overloads_are_right_with_arguments_of_their_schema(
+    dtype, overload_verdicts
+):
+    verdicts = [verdict for verdict in overload_verdicts if verdict.dtype == dtype]
     assert not problems(verdicts), table(verdicts)
     named = [v for v in verdicts if v.operator[6:] in ONCE_WRONG]
     assert len(named) == len(ONCE_WRONG)
     assert all(verdict.verdict == "right" for verdict in named)
-    assert sum(verdict.verdict == "right" for verdict in verdicts) > 0.5 * len(chosen)
+    right = sum(verdict.verdict == "right" for verdict in verdicts)
+    assert right > 0.5 * len(verdicts)
 
 
 def test_the_other_cases_are_in_all_ways_and_dtypes():
