@@ -18,9 +18,9 @@ print(*{line.split()[-1] for line in lines if line.endswith("libopenreg.so")})
 """
 
 
-def loaded(run_python, **env):
+def loaded(run, **env):
     """The drivers of a process: one, unless something is wrong."""
-    process = run_python(PROGRAM, TORCH_DEVICE_BACKEND_AUTOLOAD="0", **env)
+    process = run(PROGRAM, TORCH_DEVICE_BACKEND_AUTOLOAD="0", **env)
     assert process.returncode == 0, process.stderr
     return process.stdout.split()
 
@@ -41,16 +41,16 @@ def without_driver(tmp_path):
     return str(tmp_path)
 
 
-def test_the_one_in_the_wheel_is_the_default(run_python):
-    assert loaded(run_python) == [str(PACKAGE / "lib" / LIBRARY)]
+def test_the_one_in_the_wheel_is_the_default(run_forked):
+    assert loaded(run_forked) == [str(PACKAGE / "lib" / LIBRARY)]
 
 
-def test_a_variable_names_another_one(run_python, elsewhere):
-    assert loaded(run_python, OPENREG_DRIVER=str(elsewhere)) == [str(elsewhere)]
+def test_a_variable_names_another_one(run_forked, elsewhere):
+    assert loaded(run_forked, OPENREG_DRIVER=str(elsewhere)) == [str(elsewhere)]
 
 
-def test_an_empty_variable_names_none(run_python):
-    assert loaded(run_python, OPENREG_DRIVER="") == [str(PACKAGE / "lib" / LIBRARY)]
+def test_an_empty_variable_names_none(run_forked):
+    assert loaded(run_forked, OPENREG_DRIVER="") == [str(PACKAGE / "lib" / LIBRARY)]
 
 
 def test_the_system_has_it(run_python, elsewhere, without_driver):
@@ -59,8 +59,8 @@ def test_the_system_has_it(run_python, elsewhere, without_driver):
     assert loaded(run_python, **env) == [str(elsewhere)]
 
 
-def refused(run_python, **env):
-    process = run_python(PROGRAM, TORCH_DEVICE_BACKEND_AUTOLOAD="0", **env)
+def refused(run, **env):
+    process = run(PROGRAM, TORCH_DEVICE_BACKEND_AUTOLOAD="0", **env)
     assert process.returncode == 1
     return process.stderr.splitlines()[-1]
 
@@ -73,8 +73,8 @@ def test_it_is_nowhere(run_python, without_driver):
     )
 
 
-def test_the_variable_names_no_file(run_python):
-    error = refused(run_python, OPENREG_DRIVER="/nowhere.so")
+def test_the_variable_names_no_file(run_forked):
+    error = refused(run_forked, OPENREG_DRIVER="/nowhere.so")
     assert "found no driver: /nowhere.so: cannot open" in error
 
 

@@ -207,9 +207,10 @@ def test_a_name_with_a_meaning_is_refused(name, error, monkeypatch):
     assert str(refused.value) == f"{error}. Choose another name."
 
 
-@pytest.mark.parametrize("name", ["acme", "nova", "openreg", "starter", "tpu"])
-def test_another_name_is_accepted(name):
-    program = f"from cloning import names; names.check_device({name!r})"
+def test_other_names_are_accepted():
+    """In a process that no backend has given names."""
+    accepted = ["acme", "nova", "openreg", "starter", "tpu"]
+    program = f"from cloning import names; [*map(names.check_device, {accepted})]"
     subprocess.run([sys.executable, "-c", program], cwd=STARTER.parent, check=True)
 
 

@@ -140,7 +140,7 @@ def test_every_public_name_exists_and_is_documented():
         assert attribute.__doc__, name
 
 
-def test_initialization_is_lazy(run_python):
+def test_initialization_is_lazy(run_forked):
     program = """
         import torch
         print(torch.openreg.is_initialized(), torch.openreg.is_available())
@@ -149,21 +149,21 @@ def test_initialization_is_lazy(run_python):
         torch.ones(1, device="openreg")
         print(torch.openreg.is_initialized())
     """
-    assert run_python(program).stdout == "False True\nFalse\nTrue\n"
+    assert run_forked(program).stdout == "False True\nFalse\nTrue\n"
 
 
-def test_number_and_memory_of_devices_come_from_the_environment(run_python):
+def test_number_and_memory_of_devices_come_from_the_environment(run_forked):
     program = """
         import torch
         print(torch.openreg.device_count(), torch.accelerator.get_memory_info()[1])
     """
-    process = run_python(
+    process = run_forked(
         program, OPENREG_DEVICE_COUNT="3", OPENREG_DEVICE_MEMORY=str(1 << 28)
     )
     assert process.stdout == f"3 {1 << 28}\n", process.stderr
 
 
-def test_a_bad_environment_means_no_device_and_a_clear_error(run_python):
+def test_a_bad_environment_means_no_device_and_a_clear_error(run_forked):
     program = """
         import torch
         print(torch.openreg.is_available())
@@ -172,7 +172,7 @@ def test_a_bad_environment_means_no_device_and_a_clear_error(run_python):
         except Exception as error:
             print(type(error).__name__, error)
     """
-    process = run_python(program, OPENREG_DEVICE_COUNT="many")
+    process = run_forked(program, OPENREG_DEVICE_COUNT="many")
     assert process.stdout.startswith("False\n"), process.stderr
     assert "OPENREG_DEVICE_COUNT" in process.stdout
 
@@ -180,7 +180,7 @@ def test_a_bad_environment_means_no_device_and_a_clear_error(run_python):
 # -- fork --
 
 
-def test_a_forked_child_gets_a_clear_error(run_python):
+def test_a_forked_child_gets_a_clear_error(run_forked):
     program = """
         import os, torch
         x = torch.ones(2, device="openreg")
@@ -198,7 +198,7 @@ def test_a_forked_child_gets_a_clear_error(run_python):
         assert os.waitpid(child, 0)[1] == 0
         print("parent:", (x + 1).tolist())
     """
-    process = run_python(program)
+    process = run_forked(program)
     lines = process.stdout.splitlines()
     assert process.returncode == 0, process.stderr
     assert "'spawn' start method" in lines[0]
@@ -208,7 +208,7 @@ def test_a_forked_child_gets_a_clear_error(run_python):
     assert lines[-1] == "parent: [2.0, 2.0]"
 
 
-def test_fork_before_first_use_is_fine(run_python):
+def test_fork_before_first_use_is_fine(run_forked):
     program = """
         import os, torch
         torch.openreg.is_available(), torch.openreg.device_count()
@@ -219,7 +219,7 @@ def test_fork_before_first_use_is_fine(run_python):
         os.waitpid(child, 0)
         print((torch.ones(2, device="openreg") + 2).tolist())
     """
-    assert run_python(program).stdout == "[2.0, 2.0]\n[3.0, 3.0]\n"
+    assert run_forked(program).stdout == "[2.0, 2.0]\n[3.0, 3.0]\n"
 
 
 def test_spawned_processes_work(tmp_path, run_python):
