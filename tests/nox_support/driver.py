@@ -32,6 +32,7 @@ def test_driver(session: nox.Session, tools: Path) -> None:
                 )
                 return
             run(session, tools, "cmake", "--build", directory)
-            parallel = ["--parallel", str(os.cpu_count() or 1)]
+            # One more than there are cores: the tests wait for streams and processes.
+            parallel = ["--parallel", str((os.cpu_count() or 1) + 1)]
             report = ["--output-on-failure", "--test-dir", directory]
             run(session, tools, "ctest", *parallel, *report)
