@@ -155,5 +155,6 @@ def judge(
     report = BUILD / f"{device}.json"
     command = ["python", "-m", "torch_conformance", "--device", device]
     command += ["--level", levels, "--json", str(report)]
+    command += ["--jobs", "2"]  # many cases wait for slow kernels
     run(session, tools, *command, env=env, **options)
     return report

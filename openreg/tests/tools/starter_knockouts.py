@@ -131,8 +131,6 @@ def build() -> Path:
         configure += [f"-DPython_EXECUTABLE={sys.executable}"]
         configure += [f"-DDRIVER_ROOT={package_of('torch_openreg')}"]
         configure += [f"-DCMAKE_INSTALL_PREFIX={package}", "-DCMAKE_CXX_FLAGS=-O0 -w"]
-        if not (folder / "CMakeCache.txt").exists() and shutil.which("ccache"):
-            configure += ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"]
         run_quietly(configure)
         run_quietly(["cmake", "--build", str(folder)])
         shutil.copytree(tree / "torch_starter", package, dirs_exist_ok=True)
