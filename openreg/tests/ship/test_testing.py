@@ -11,16 +11,12 @@ from torch_release import TORCH, has_changed
 GENERIC = Path(__file__).parents[1] / "tools/device_generic.py"
 
 
-LEAST = {  # tests of each class
-    "TestDeviceOPENREG": 5,
-    "TestOperatorsOPENREG": 699,
-    "TestModulesOPENREG": 120,
-    "TestOptimizersOPENREG": 13,
-}
-SKIPPED = {
-    "TestDeviceOPENREG": 1,
+CLASSES = {  # how many tests each has at least, and how many of them are skipped
+    "TestDeviceOPENREG": (5, 1),
     # torch 2.14 has an operator more
-    "TestOperatorsOPENREG": 11 if TORCH >= (2, 14) else 10,
+    "TestOperatorsOPENREG": (699, 11 if TORCH >= (2, 14) else 10),
+    "TestModulesOPENREG": (120, 0),
+    "TestOptimizersOPENREG": (13, 0),
 }
 
 
@@ -28,7 +24,7 @@ SKIPPED = {
 def generic_report():
     """In one process for all classes: to import the databases takes seconds."""
     process = subprocess.run(
-        [sys.executable, str(GENERIC), "-v", *LEAST],
+        [sys.executable, str(GENERIC), "-v", *CLASSES],
         capture_output=True,
         text=True,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
@@ -37,15 +33,19 @@ def generic_report():
 
 
 def test_the_generic_tests_pass(generic_report):
-    assert generic_report.splitlines()[-1].startswith("OK"), generic_report
+    result = generic_report.splitlines()[-1]
+    assert result.startswith("OK"), generic_report
+    skipped = re.search(r"skipped=(\d+)", result)
+    assert int(skipped[1]) == sum(skips for _, skips in CLASSES.values()), result
 
 
-@pytest.mark.parametrize("name", LEAST)
+@pytest.mark.parametrize("name", CLASSES)
 def test_the_generic_tests_run(name, generic_report):
+    least, skips = CLASSES[name]
     lines = re.findall(rf"\(__main__\.{name}\..*", generic_report)
-    assert len(lines) >= LEAST[name]
+    assert len(lines) >= least
     skipped = [line for line in lines if " ... skipped " in line]
-    assert len(skipped) == SKIPPED.get(name, 0), skipped
+    assert len(skipped) == skips, skipped
 
 
 @pytest.mark.parametrize(
